@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os as _os
 
+from taeda.distributed._given_reducer import Reducer as Reducer
+from taeda.distributed._reducer import FIRST_BUCKET_BYTES as _DEFAULT_FIRST_BUCKET_BYTES  # noqa: F401
 from taeda.distributed.device_mesh import DeviceMesh as DeviceMesh
 from taeda.distributed.device_mesh import init_device_mesh as init_device_mesh
 from taeda.distributed.distributed_c10d import *  # noqa: F403

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from datetime import timedelta
@@ -39,10 +40,29 @@ class Call(IntEnum):
     RECEIVE = 10
 
 
+titles = threading.local()  # .own: what this thread's collectives are called in profiles
 _EVENTS = {Call.REDUCE_SCATTER: "reduce_scatter_tensor", Call.RECEIVE: "recv"}
 
 
-class EngineBackend(Backend):
+class _GlooDevice(str):
+    """The name of a network device; MPI chooses its own."""
+
+
+class _Devices:
+    """Where programs ask for the network devices of gloo."""
+
+    @staticmethod
+    def create_device(hostname: str = "", interface: str = "", lazy_init: bool | None = None) -> Any:
+        """Stands for a network device, by the name of a host or of the device."""
+        return _GlooDevice(interface or hostname)
+
+    @staticmethod
+    def create_default_device(lazy_init: bool | None = None) -> Any:
+        """Stands for the network device that is used anyway."""
+        return _GlooDevice()
+
+
+class EngineBackend(_Devices, Backend):
     """Collectives of CPU tensors between the processes that meet at a store.
 
     Raises:
@@ -313,11 +333,7 @@ class _GlooOptions(Backend.Options):
         self._threads = 2
 
 
-class _GlooDevice(str):
-    """The name of a network device; MPI chooses its own."""
-
-
-class ProcessGroupGloo(ProcessGroup):
+class ProcessGroupGloo(_Devices, ProcessGroup):
     """A group that was made by hand, of the processes that meet at ``store``."""
 
     Options = _Options = _GlooOptions
@@ -335,23 +351,13 @@ class ProcessGroupGloo(ProcessGroup):
         """How it was made, with the timeout that counts now."""
         return self._get_backend("cpu").options  # type: ignore[no-any-return]
 
-    @staticmethod
-    def create_device(hostname: str = "", interface: str = "", lazy_init: bool | None = None) -> Any:
-        """Stands for a network device, by the name of a host or of the device."""
-        return _GlooDevice(interface or hostname)
-
-    @staticmethod
-    def create_default_device(lazy_init: bool | None = None) -> Any:
-        """Stands for the network device that is used anyway."""
-        return _GlooDevice()
-
 
 def _note(call: Call | str, began: int, tensors: list[Tensor], handle: Any) -> None:
     """Makes an event of it in the profile of this thread."""
     from taeda.autograd.profiler import note_work
 
     name = call if isinstance(call, str) else _EVENTS.get(call, call.name.lower())
-    note = note_work(f"gloo:{name}", began, tensors)
+    note = note_work(getattr(titles, "own", None) or f"gloo:{name}", began, tensors)
     if handle.is_completed():
         note.done()
     else:

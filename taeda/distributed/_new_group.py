@@ -30,7 +30,7 @@ def new_group(
     """A group of the processes ``ranks``, all by default; its backend is that of all processes by default.
 
     All processes call this, also those that get no group (`GroupMember.NON_GROUP_MEMBER`), in the same order; with
-    ``use_local_synchronization`` the members alone.
+    ``use_local_synchronization`` the members alone: others get None.
 
     Raises:
         ValueError: there is no such process, one is named twice, or none.
@@ -42,11 +42,13 @@ def new_group(
         raise ValueError(f"taeda.distributed.new_group: ranks are wanted once each of {default.ranks}; got {members}")
     if sort_ranks:
         members.sort()
+    if use_local_synchronization and get_rank() not in members:
+        return None  # type: ignore[return-value]
     name = Backend(default.backend if backend is None else backend)
     server = None if use_local_synchronization else _server_outside(default.ranks, members, name)
     place = place_of(str(world.made), world.store)
     if get_rank() not in members:
-        world.made += not use_local_synchronization
+        world.made += 1
         if get_rank() == server:
             place.wait([MADE], limit)
         return GroupMember.NON_GROUP_MEMBER  # type: ignore[return-value]

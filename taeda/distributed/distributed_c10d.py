@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from taeda.distributed._asides import *  # noqa: F403
 from taeda.distributed._backend import *  # noqa: F403
 from taeda.distributed._backend import DistributedBackendOptions as _DistributedBackendOptions  # noqa: F401
 from taeda.distributed._backend_class import Backend as _Backend  # noqa: F401

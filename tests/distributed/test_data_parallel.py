@@ -420,3 +420,22 @@ def _steps_in_hooks(rank: int) -> list[Any]:
 
 def test_steps_within_the_backward_pass_of_the_wrapper() -> None:
     assert run(2, _steps_in_hooks) == [[True, True]] * 2
+
+
+def _reducer_by_hand(rank: int) -> list[Any]:
+    first, second = nn.Linear(2, 3), nn.Linear(3, 1).double()
+    parameters = [*first.parameters(), *second.parameters()]
+    with pytest.raises(RuntimeError, match="of one dtype"):
+        dist.Reducer(parameters, [[0, 1, 2, 3]], [1], dist.group.WORLD)
+    reducer = dist.Reducer(parameters, [[3, 2], [1, 0]], [1, 1], dist.group.WORLD, find_unused_parameters=True)
+    for _ in range(2):
+        reducer.prepare_for_forward()
+        out = first(taeda.ones(1, 2) * (rank + 1)).double()
+        used = out.sum() if rank else second(out * 0 + 1).sum()
+        reducer.prepare_for_backward({"out": used})
+        used.backward()
+    return [parameters[0].grad.tolist(), parameters[3].grad.tolist(), reducer.iterations]
+
+
+def test_a_reducer_by_hand() -> None:
+    assert run(2, _reducer_by_hand) == [[[[2.0, 2.0]] * 3, [1.0], 2]] * 2

@@ -39,3 +39,14 @@ def test_coalesced_tensors_may_be_complex_beside_floats() -> None:
         return [one.tolist() for one in many]
 
     assert run_ranks(2, body) == [[[2, 2], [2, 2]]] * 2
+
+
+def test_collectives_have_a_name_of_the_programs() -> None:
+    def body() -> Any:
+        with taeda.autograd.profiler.profile() as profile:
+            with dist.record_comm("mine"):
+                dist.all_reduce(taeda.ones(1))
+            dist.all_reduce(taeda.ones(1))
+        return [event.name for event in profile.function_events or () if event.is_async]
+
+    assert run_ranks(2, body) == [["mine", "gloo:all_reduce"]] * 2
