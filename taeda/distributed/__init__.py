@@ -14,6 +14,7 @@ from taeda.distributed.distributed_c10d import GroupMember as GroupMember
 from taeda.distributed.distributed_c10d import ProcessGroup as ProcessGroup
 from taeda.distributed.distributed_c10d import Work as Work
 from taeda.distributed.distributed_c10d import _all_gather_base as _all_gather_base
+from taeda.distributed.distributed_c10d import _broadcast_coalesced as _broadcast_coalesced
 from taeda.distributed.distributed_c10d import _coalescing_manager as _coalescing_manager
 from taeda.distributed.distributed_c10d import _CoalescingManager as _CoalescingManager
 from taeda.distributed.distributed_c10d import (

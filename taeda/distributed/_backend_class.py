@@ -111,6 +111,10 @@ class ProcessGroup:
     BackendType: Any = BackendType
     made_by_hand = False  # not by init_process_group or new_group, so that nothing is known of it but itself
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.made_by_hand = True
+
     def __init__(self, *args: Any) -> None:
         # (rank, size), or with a store before them.
         self._rank, self._size = args[-2:] if len(args) < 4 else args[1:3]
@@ -119,17 +123,16 @@ class ProcessGroup:
         self._kinds: dict[str, Any] = {}
         self._limit = default_pg_timeout
         self._barriers = 0  # how many monitored ones there were
-        self.group_name = ""
-        self.group_desc = "undefined"
+        self._title, self._description = "", "undefined"
         self.bound_device_id: taeda.device | None = None
 
     def rank(self) -> int:
-        """This process's number in the group."""
-        return self._rank
+        """This process's number in the group, which a group of a program's own tells by ``getRank``."""
+        return self._rank if (own := getattr(self, "getRank", None)) is None else int(own())
 
     def size(self) -> int:
-        """How many processes there are."""
-        return self._size
+        """How many processes there are, which a group of a program's own tells by ``getSize``."""
+        return self._size if (own := getattr(self, "getSize", None)) is None else int(own())
 
     def name(self) -> str:
         """The backend's name, which a group of a program's own tells by ``getBackendName``."""
@@ -153,10 +156,26 @@ class ProcessGroup:
             backend.set_timeout(timeout)
 
     def _set_group_name(self, name: str) -> None:
-        self.group_name = name
+        own = getattr(self, "setGroupName", None)
+        self._title = name if own is None else self._title
+        if own is not None:
+            own(name)
 
     def _set_group_desc(self, description: str) -> None:
-        self.group_desc = description
+        own = getattr(self, "setGroupDesc", None)
+        self._description = description if own is None else self._description
+        if own is not None:
+            own(description)
+
+    @property
+    def group_name(self) -> str:
+        """By what other processes know the group; one of a program's own tells it by ``getGroupName``."""
+        return self._title if (own := getattr(self, "getGroupName", None)) is None else str(own())
+
+    @property
+    def group_desc(self) -> str:
+        """What the group is for; one of a program's own tells it by ``getGroupDesc``."""
+        return self._description if (own := getattr(self, "getGroupDesc", None)) is None else str(own())
 
     @property
     def _device_types(self) -> list[taeda.device]:

@@ -19,6 +19,7 @@ from taeda.distributed._reducer import BuiltinCommHookType as BuiltinCommHookTyp
 from taeda.distributed._reducer import GradBucket as GradBucket
 from taeda.distributed._reducer import _compute_bucket_assignment_by_size as _compute_bucket_assignment_by_size
 from taeda.distributed._store import *  # noqa: F403
+from taeda.distributed._work import FutureWork as _create_work_from_future  # noqa: F401
 from taeda.distributed._work import Work as Work
 from taeda.distributed.constants import default_pg_timeout as _DEFAULT_PG_TIMEOUT  # noqa: F401
 from taeda.nn.parallel._logging import DDPLoggingData as DDPLoggingData

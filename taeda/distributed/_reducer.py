@@ -156,6 +156,7 @@ class Reducer:
         self.static = static
         self.group = group
         self.size = 1 if group is None else group.size()
+        self.sends = group is not None and (self.size > 1 or group.made_by_hand)
         self.as_views = as_views
         self.sparse = {id(parameter) for parameter in sparse}
         self.hook: Callable[[GradBucket], Any] | None = None
@@ -219,7 +220,7 @@ class Reducer:
         self.marks.setdefault(name, time.time_ns())
 
     def _reduces(self) -> bool:
-        return self.hook is not None or self.size > 1 or self.as_views
+        return self.hook is not None or self.sends or self.as_views
 
     def prepare(self, outputs: Iterable[Tensor]) -> None:
         """Called after a forward pass whose gradients are to be reduced, with its results.
@@ -310,7 +311,7 @@ class Reducer:
             if self.hook is not None:
                 last = bucket.index + 1 == len(self._buckets)
                 bucket.running = self.hook(GradBucket(bucket.index, bucket.flat, bucket.parameters, last))
-            elif self.size > 1:
+            elif self.sends:
                 bucket.flat.mul_(1 / (self.size if self.present is None else self.present()))
                 bucket.running = collectives.all_reduce(bucket.flat, group=self.group, async_op=True)
 
@@ -394,7 +395,7 @@ class Reducer:
                     else:
                         views = pieces(reduced, bucket.parameters)
             elif running is not None:
-                running.wait()
+                running.get_future().wait() if self.group.made_by_hand else running.wait()
             if bucket.sparse:
                 if id(bucket.parameters[0]) in used:
                     bucket.parameters[0].grad = bucket.flat

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import timedelta
 from typing import Any
 
 import taeda
 from taeda import Tensor
 from taeda.distributed import _collectives as collectives
 from taeda.distributed import _objects as objects
+from taeda.distributed._options import BroadcastOptions
 
 __all__ = ["broadcast_coalesced", "check_same"]
 
+NO_LIMIT = timedelta(0)  # that a wait of a group of a program's own is given: its own limit holds
 _CHUNK = 250 << 20  # bytes that are sent at a time
 
 
@@ -20,15 +23,29 @@ def broadcast_coalesced(group: Any, tensors: Sequence[Tensor], source: int = 0, 
     with taeda.no_grad():
         for part in _chunks(tensors, chunk):
             if len(part) == 1 and part[0].is_contiguous():
-                collectives.broadcast(part[0], group=group, group_src=source)
+                _broadcast(group, part[0], source)
                 continue
             flat = taeda.cat([_bytes(tensor) for tensor in part])
-            collectives.broadcast(flat, group=group, group_src=source)
+            _broadcast(group, flat, source)
             if group.rank() != source:
                 sizes = [tensor.numel() * tensor.element_size() for tensor in part]
                 for tensor, piece in zip(part, flat.split(sizes), strict=True):
                     # A piece of bytes may begin where its dtype cannot: it is moved first.
                     tensor.copy_(piece.clone().view(tensor.dtype).view(tensor.shape))
+
+
+def _broadcast_coalesced(process_group: Any, tensors: Sequence[Tensor], buffer_size: int, src: int = 0) -> None:
+    """`broadcast_coalesced`, as PyTorch's native module calls it."""
+    broadcast_coalesced(process_group, tensors, src, buffer_size)
+
+
+def _broadcast(group: Any, tensor: Tensor, source: int) -> None:
+    if not group.made_by_hand:
+        collectives.broadcast(tensor, group=group, group_src=source)
+        return
+    options = BroadcastOptions()
+    options.rootRank = source
+    group.broadcast([tensor], options).wait(NO_LIMIT)
 
 
 def _bytes(tensor: Tensor) -> Tensor:

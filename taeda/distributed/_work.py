@@ -67,6 +67,29 @@ class Work:
         return self.source_rank()
 
 
+class FutureWork(Work):
+    """Work that is done when a future is."""
+
+    def __init__(self, future: Future[Any]) -> None:
+        self._future = future
+
+    def wait(self, timeout: timedelta | None = None) -> bool:
+        self._future.wait()
+        return True
+
+    def is_completed(self) -> bool:
+        return self._future.done()
+
+    def exception(self) -> BaseException | None:
+        return self._future._error
+
+    def result(self) -> Any:
+        return self._future.value()
+
+    def get_future(self) -> Future[Any]:
+        return self._future
+
+
 class EngineWork(Work):
     """Work of the library's engine."""
 

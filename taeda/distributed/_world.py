@@ -154,7 +154,9 @@ def make(
             maker = world.engine or EngineBackend
             engine = _checked_calls(maker(place, rank, len(ranks), timeout), place, timeout)
         made._register_backend(device, BackendType.MPI if kind == Backend.MPI else BackendType.GLOO, engine)
-    made.group_name, made.group_desc, made._limit = name, description, timeout
+    made._set_group_name(name)
+    made._set_group_desc(description)
+    made._limit = timeout
     made.bound_device_id = None if device_id is None else taeda.device(device_id)
     world.made += 1
     world.groups[made] = Made(backend, config, ranks, place, timeout)

@@ -39,6 +39,7 @@ from taeda.distributed._reducer import GradBucket as GradBucket
 from taeda.distributed._reducer import (
     _compute_bucket_assignment_by_size as _compute_bucket_assignment_by_size,
 )
+from taeda.distributed._replicas import _broadcast_coalesced as _broadcast_coalesced
 from taeda.distributed._store import *  # noqa: F403
 from taeda.distributed._tags import _find_or_create_pg_by_ranks_and_tag as _find_or_create_pg_by_ranks_and_tag
 from taeda.distributed._tags import _find_pg_by_ranks_and_tag as _find_pg_by_ranks_and_tag

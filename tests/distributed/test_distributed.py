@@ -20,7 +20,9 @@ import pytest
 import taeda
 import taeda.distributed as dist
 from taeda import nn
+from taeda.distributed._work import FutureWork
 from taeda.distributed.algorithms.ddp_comm_hooks import default_hooks, post_localSGD_hook
+from taeda.futures import Future
 from taeda.nn.parallel import DistributedDataParallel
 from taeda.utils.checkpoint import checkpoint
 
@@ -641,3 +643,58 @@ def test_a_launched_program(tmp_path):
     command = [sys.executable, "-m", "taeda", "run", "train.py"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=env)
     assert done.stdout == "3.0 0 1 0\n", done.stderr
+
+
+class OwnGroup(dist.ProcessGroup):
+    """Of one process, and written in Python."""
+
+    def __init__(self) -> None:
+        super().__init__(3, 4)
+        self.calls: list[str] = []
+
+    def _work(self, name: str, tensors: Any) -> Any:
+        self.calls.append(name)
+        future: Any = Future()
+        future.set_result(tensors)
+        return FutureWork(future)
+
+    def broadcast(self, tensors, opts):
+        return self._work("broadcast", tensors)
+
+    def allreduce(self, tensors, opts):
+        return self._work("allreduce", tensors)
+
+    def getBackendName(self):
+        return "own"
+
+    def getRank(self):
+        return 0
+
+    def getSize(self):
+        return 1
+
+    def setGroupName(self, name):
+        self.title = f"my {name}"
+
+    def getGroupName(self):
+        return self.title
+
+
+def test_a_wrapper_over_a_group_of_the_programs_own(group):
+    own, module = OwnGroup(), nn.Linear(2, 2)
+    ddp = DistributedDataParallel(module, process_group=own)
+    ddp(taeda.ones(1, 2)).sum().backward()
+    assert own.calls == ["broadcast", "allreduce"] and module.weight.grad.tolist() == [[1, 1], [1, 1]]
+    assert ddp._get_ddp_logging_data()["backend_name"] == "own"
+    dist.all_reduce(taeda.ones(1), group=own)
+    dist._broadcast_coalesced(own, [taeda.ones(2), taeda.ones(3).double()], 100)
+    assert own.calls[2:] == ["allreduce", "broadcast"]
+    own._set_group_name("name")
+    own._set_group_desc("what for")
+    assert (own.group_name, own.group_desc, own.size()) == ("my name", "what for", 1)
+    work = FutureWork(Future())
+    assert not work.is_completed() and work.exception() is None
+    work.get_future().set_exception(ValueError("late"))
+    with pytest.raises(ValueError, match="late"):
+        work.wait()
+    assert isinstance(work.exception(), ValueError) and not work.is_success()

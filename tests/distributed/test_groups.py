@@ -279,6 +279,8 @@ def subgroups(rank):
     if rank < 2:
         local = dist.new_group([0, 1], use_local_synchronization=True)
         dist.barrier(local)
+    else:
+        assert dist.new_group([0, 1], use_local_synchronization=True) is None
     dist.monitored_barrier(timeout=SOON)
     dist.destroy_process_group(own)
     with pytest.raises(ValueError):

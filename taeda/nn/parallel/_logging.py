@@ -49,13 +49,13 @@ class Logger:
         self._sums = dict.fromkeys(_SPANS, 0)
         self._passes = 0  # which the sums are over
         group = wrapper.process_group
-        backend = dist.get_backend(group)
+        backend = group.name() if group.made_by_hand else dist.get_backend(group)
         self._data.put(
             module_name=type(wrapper.module).__name__, device_ids="", output_device=-1, is_multi_device_module=False,
             broadcast_buffers=wrapper.broadcast_buffers, bucket_cap_bytes=wrapper.bucket_bytes_cap,
             find_unused_parameters=wrapper.find_unused_parameters,
             gradient_as_bucket_view=wrapper.gradient_as_bucket_view, backend_name=backend, iteration=0,
-            world_size=dist.get_world_size(group), rank=dist.get_rank(group),
+            world_size=group.size(), rank=group.rank(),
             has_sync_bn=any(isinstance(module, SyncBatchNorm) for module in wrapper.module.modules()),
         )  # fmt: skip
         self._put_parameters(self._reducer.parameters)

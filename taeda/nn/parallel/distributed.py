@@ -103,12 +103,13 @@ class DistributedDataParallel(Module, Joinable):
 
     def _sync_with_first(self) -> None:
         """Parameters and buffers become those of the first process, which are to have the same shapes."""
-        if dist.get_world_size(self.process_group) == 1:
+        if self.process_group.size() == 1 and not self.process_group.made_by_hand:
             return
         given = dict(self.module.named_parameters())
         shapes = {name: (tuple(p.shape), str(p.dtype)) for name, p in given.items()
                   if name not in self.parameters_to_ignore}  # fmt: skip
-        check_same("parameters", shapes, self.process_group)
+        if not self.process_group.made_by_hand:
+            check_same("parameters", shapes, self.process_group)
         states = [p.detach() for name, p in given.items() if name in shapes]
         broadcast_coalesced(self.process_group, states + self._buffers_to_sync())
 
