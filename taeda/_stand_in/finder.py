@@ -18,7 +18,7 @@ from typing import Any
 import taeda
 
 _HEAP_TYPE = 1 << 9  # of a class that was made at run time, unlike those of C
-_NATIVE = {"torch._C._distributed_c10d": "taeda.distributed._c10d"}  # what PyTorch has in C++, by where it is here
+NATIVE = {"torch._C._distributed_c10d": "taeda.distributed._c10d"}  # what PyTorch has in C++, by where it is here
 _HINT = f"Taeda {taeda.__version__} does not have it; see docs/coverage.md"
 
 
@@ -140,7 +140,7 @@ class Finder:
         return None
 
     def _find_ours(self, fullname: str) -> ModuleSpec | None:
-        there = _NATIVE.get(fullname, f"taeda{fullname.removeprefix('torch')}")
+        there = NATIVE.get(fullname, f"taeda{fullname.removeprefix('torch')}")
         try:
             spec = importlib.util.find_spec(there)
         except ModuleNotFoundError as missing:

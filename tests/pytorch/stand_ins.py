@@ -240,6 +240,8 @@ class Finder(importlib.abc.MetaPathFinder):
             return self._helper(name)
         if self.candidate is None or not name.startswith("torch."):
             return None
+        if name in getattr(sys.modules.get(f"{self.candidate}._stand_in.finder"), "NATIVE", ()):
+            return None
         if name in HELPERS:
             return importlib.util.spec_from_file_location(name, SHIM / f"{HELPERS[name]}.py")
         if name.startswith(EXAMPLES):
