@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 import taeda
 from taeda import Tensor
+from taeda.masked._sparse import is_sparse, reduced
 
 __all__ = [
     "amax", "amin", "argmax", "argmin", "cumprod", "cumsum", "log_softmax", "logaddexp", "logsumexp", "mean", "median",
@@ -64,7 +65,7 @@ def _cast(input: Tensor, dtype: taeda.dtype | None) -> Tensor:
 
 def _widened(input: Tensor, dtype: taeda.dtype | None) -> Tensor:
     """Sums and products of integers are int64 unless a dtype is given."""
-    if dtype is None and not (input.is_floating_point() or input.is_complex()):
+    if dtype is None and not (input.is_floating_point() or input.is_complex() or input.is_quantized):
         dtype = taeda.int64
     return _cast(input, dtype)
 
@@ -75,6 +76,8 @@ def _widened(input: Tensor, dtype: taeda.dtype | None) -> Tensor:
 def sum(input: Tensor, dim: _Dims = None, *, keepdim: bool | None = False, dtype: taeda.dtype | None = None,
         mask: Tensor | None = None) -> Tensor:  # fmt: skip
     """The sum over ``dim`` (all dimensions by default) of the elements that the mask keeps."""
+    if is_sparse(input):
+        return reduced("sum", _widened(input, dtype), mask, _dims("sum", dim, input.dim()), bool(keepdim), 0)
     filled = _filled("sum", _widened(input, dtype), mask, 0)
     return taeda.sum(filled, _dims("sum", dim, input.dim()), bool(keepdim), dtype=filled.dtype)
 
@@ -82,6 +85,8 @@ def sum(input: Tensor, dim: _Dims = None, *, keepdim: bool | None = False, dtype
 def prod(input: Tensor, dim: _Dims = None, *, keepdim: bool | None = False, dtype: taeda.dtype | None = None,
          mask: Tensor | None = None) -> Tensor:  # fmt: skip
     """The product over ``dim`` of the elements that the mask keeps."""
+    if is_sparse(input):
+        return reduced("prod", _widened(input, dtype), mask, _dims("prod", dim, input.dim()), bool(keepdim), 1)
     result = _filled("prod", _widened(input, dtype), mask, 1)
     for d in reversed(_dims("prod", dim, input.dim())):
         result = taeda.prod(result, d, bool(keepdim), dtype=result.dtype)
@@ -104,6 +109,8 @@ def amax(input: Tensor, dim: _Dims = None, *, keepdim: bool | None = False, dtyp
          mask: Tensor | None = None) -> Tensor:  # fmt: skip
     """The largest over ``dim`` of the elements that the mask keeps."""
     cast = _cast(input, dtype)
+    if is_sparse(input):
+        return reduced("amax", cast, mask, _dims("amax", dim, input.dim()), bool(keepdim), _lowest(cast.dtype))
     filled = _filled("amax", cast, mask, _lowest(cast.dtype))
     return taeda.amax(filled, _dims("amax", dim, input.dim()), bool(keepdim))
 
@@ -112,6 +119,8 @@ def amin(input: Tensor, dim: _Dims = None, *, keepdim: bool | None = False, dtyp
          mask: Tensor | None = None) -> Tensor:  # fmt: skip
     """The smallest over ``dim`` of the elements that the mask keeps."""
     cast = _cast(input, dtype)
+    if is_sparse(input):
+        return reduced("amin", cast, mask, _dims("amin", dim, input.dim()), bool(keepdim), _highest(cast.dtype))
     filled = _filled("amin", cast, mask, _highest(cast.dtype))
     return taeda.amin(filled, _dims("amin", dim, input.dim()), bool(keepdim))
 
@@ -142,6 +151,8 @@ def mean(input: Tensor, dim: _Dims = None, *, keepdim: bool | None = False, dtyp
          mask: Tensor | None = None) -> Tensor:  # fmt: skip
     """The mean over ``dim`` of the elements that the mask keeps; NaN of none."""
     dims = _dims("mean", dim, input.dim())
+    if is_sparse(input):
+        return reduced("mean", _cast(input, dtype), mask, dims, bool(keepdim), taeda.nan)
     total = sum(input, dims, keepdim=keepdim, dtype=dtype, mask=mask)
     return total / _count("mean", input, dims, bool(keepdim), mask)
 

@@ -177,8 +177,13 @@ def test_factories_take_layouts(layout):
     x = taeda.eye(3).to_sparse(layout=kind)
     assert taeda.zeros_like(x)._nnz() == 0 and taeda.zeros_like(x).layout == kind
     assert taeda.zeros_like(x, layout=taeda.strided).shape == (3, 3) and x.new_zeros((2, 2)).layout == kind
-    with pytest.raises(NotImplementedError, match="not sparse"):
-        taeda.ones_like(x)
+    if layout == "sparse_coo":
+        with pytest.raises(NotImplementedError, match="not sparse"):
+            taeda.ones_like(x)
+    else:
+        assert taeda.full_like(x, 7).to_dense().tolist() == (7 * taeda.eye(3)).tolist()
+        taeda.manual_seed(0)
+        assert taeda.randn_like(x).values().tolist() == taeda.randn(3, generator=taeda.manual_seed(0)).tolist()
     with pytest.raises(NotImplementedError):
         taeda.ones(2, 3, layout=kind)
 

@@ -158,8 +158,27 @@ def test_a_dense_operand(layout):
     taeda.testing.assert_close(y.clone().sub_(s, alpha=2), y - 2 * x)
     with pytest.raises((NotImplementedError, RuntimeError)):
         taeda.maximum(s, y)
-    with pytest.raises(RuntimeError, match="broadcast|expand"):
-        s * taeda.ones(5, 4, 6)
+    if layout != "sparse_coo":
+        with pytest.raises(RuntimeError, match="broadcast|expand"):
+            s * taeda.ones(5, 4, 6)
+
+
+@pytest.mark.parametrize(
+    ("mine", "other"), [((4, 1), (4, 6)), ((6,), (2, 6)), ((2, 1, 3), (4, 3)), ((1, 1), (3, 5)), ((3, 1, 2), (3, 4, 2))]
+)
+def test_coordinates_broadcast(mine, other):
+    x, y = taeda.randn(mine).relu(), taeda.randn(other)
+    for dims in range(1, len(mine) + 1):
+        s = x.to_sparse(dims).requires_grad_()
+        made = s * y
+        assert made.is_coalesced() and made.shape == (x * y).shape
+        taeda.testing.assert_close(made.to_dense(), x * y)
+        made.to_dense().sum().backward()
+        dense = x.clone().requires_grad_()
+        (dense * y).sum().backward()
+        taeda.testing.assert_close(s.grad.to_dense() * (x != 0), dense.grad * (x != 0))
+    if x.dim() == y.dim():
+        taeda.testing.assert_close((x.to_sparse() * y.to_sparse()).to_dense(), x * y)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

@@ -51,16 +51,25 @@ def _own(pattern: Pattern) -> Pattern:
     return pattern._replace(indices=pattern.indices.clone(), plain=plain)
 
 
-@sparse("ones_like", "full_like", "rand_like", "randn_like", "randint_like")
-def ones_like(self: Tensor, *args: Any, layout: _layout | None = None, **kwargs: Any) -> Tensor:
-    """Only where a dense result is asked for."""
-    if layout == taeda.strided:
-        dense = taeda.empty(self.shape, dtype=self.dtype, device=self.device)
-        return taeda.ones_like(dense, *args, **kwargs)
-    raise NotImplementedError(
-        "taeda.ones_like: a tensor without zeros is not sparse; give layout=torch.strided, or take "
-        "torch.ones_like(x.values()) as the values of one with this pattern"
-    )
+def _like(name: str) -> None:
+    """A kernel for a function whose result has no zeros: dense if that is asked for; of compressed tensors, the values
+    with the pattern of ``self``."""
+
+    @sparse(name)
+    def like(self: Tensor, *args: Any, layout: _layout | None = None, **kwargs: Any) -> Tensor:
+        function = getattr(taeda, name)
+        if layout == taeda.strided:
+            return function(taeda.empty(self.shape, dtype=self.dtype, device=self.device), *args, **kwargs)
+        if self.layout == COO or layout not in (None, self.layout):
+            raise NotImplementedError(
+                f"taeda.{name}: a tensor without zeros is not sparse; give layout=torch.strided, or take "
+                f"torch.{name}(x.values()) as the values of one with this pattern"
+            )
+        return build(_own(pattern_of(self)), function(_C._sparse_parts(self)[2], *args, **kwargs))
+
+
+for _name in ("ones_like", "full_like", "rand_like", "randn_like", "randint_like"):
+    _like(_name)
 
 
 @sparse("new_zeros", "new_empty")

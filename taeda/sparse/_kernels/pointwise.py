@@ -57,6 +57,7 @@ def run(op: OpOverload, given: dict[str, Any], tensors: list[str], rule: Rule) -
     numbers = [name for name in tensors if not is_sparse(given[name]) and given[name].numel() == 1]
     others = [name for name in tensors if name not in sparse and name not in numbers]
     shape = taeda.broadcast_shapes(*(given[name].shape for name in tensors))
+    given = given | {name: _expanded(given[name], shape) for name in sparse if given[name].layout == COO}
     if others and not any(name in rule.alone for name in sparse):
         raise _refusal(op, sparse, given, "its result with a dense operand would be dense")
     if not rule.alone.intersection(sparse) and not _keeps(op, given, tensors, numbers, rule):
@@ -66,6 +67,24 @@ def run(op: OpOverload, given: dict[str, Any], tensors: list[str], rule: Rule) -
     if others or len(sparse) == 1:
         return _with_dense(op, given, sparse, numbers, others, shape)
     return _several(op, given, sparse, numbers, rule, shape)
+
+
+def _expanded(x: Tensor, shape: taeda.Size) -> Tensor:
+    """Coordinates that broadcast to a shape; an element of a dimension of size 1 is stored at each place along it."""
+    if x.shape == shape:
+        return x
+    x = coalesce(x)
+    more, values = len(shape) - x.dim(), values_of(x)
+    indices = _C._sparse_parts(x)[0]
+    indices = taeda.cat([indices.new_zeros(more, indices.shape[1]), indices])
+    dims, size = len(indices), (*[1] * more, *x.shape)
+    for d in range(dims):
+        if size[d] != shape[d]:
+            along = taeda.arange(shape[d], device=x.device).repeat(indices.shape[1])
+            indices = indices.repeat_interleave(shape[d], 1)
+            indices[d] = along
+            values = values.repeat_interleave(shape[d], 0)
+    return coalesce(coo(indices, values.expand(-1, *shape[dims:]), shape))
 
 
 def _refusal(op: OpOverload, sparse: list[str], given: dict[str, Any], why: str) -> Exception:
