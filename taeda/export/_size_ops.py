@@ -10,9 +10,9 @@ from taeda.fx.node import has_side_effect
 _LIBRARY = taeda.library.Library("aten", "FRAGMENT")
 
 
-def _define(schema: str, function: Any) -> Any:
+def _define(schema: str, function: Any, tags: Any = ()) -> Any:
     name = schema.partition("(")[0]
-    _LIBRARY.define(schema)
+    _LIBRARY.define(schema, tags=tags)
     _LIBRARY.impl(name, function, "CompositeImplicitAutograd")
     base, _, overload = name.partition(".")
     return getattr(getattr(taeda.ops.aten, base), overload or "default")
@@ -88,7 +88,8 @@ def _give_draw(name: str, parameters: str, inplace: str = "") -> None:
     def draw(self: Any, *args: Any, **kwargs: Any) -> Any:
         return getattr(self.clone(), inplace or f"{name}_")(*args, **kwargs)
 
-    _define(f"{name}(Tensor self, {parameters}*, Generator? generator=None) -> Tensor", draw)
+    schema = f"{name}(Tensor self, {parameters}*, Generator? generator=None) -> Tensor"
+    _define(schema, draw, taeda.Tag.nondeterministic_seeded)
 
 
 _give_draw("uniform", "float from=0, float to=1, ")
