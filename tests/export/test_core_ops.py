@@ -188,7 +188,8 @@ MORE = {
     "gru": (nn.GRU(3, 4, 2, bias=False), (randn(2, 5, 3),), None),
     "rnn": (nn.RNN(3, 4, nonlinearity="relu"), (randn(2, 5, 3),), None),
     "moved": (
-        Call(lambda x: (x.to("cpu") + x.to(taeda.float32) + x.to("cpu", taeda.float64) + x.to(x))), (randn(5),),
+        Call(lambda x: x.to("cpu") + x.to(taeda.float32) + x.to("cpu", taeda.float64) + x.to(x)),
+        (randn(5),),
         "add add _to_copy add",
     ),
     "weight norm": (nn.utils.parametrizations.weight_norm(nn.Linear(3, 4)), (randn(5, 3),), None),

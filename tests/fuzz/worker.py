@@ -13,7 +13,6 @@ import signal
 import sys
 import warnings
 
-
 SLOWNESS = 10 if "TAEDA_SANITIZED" in os.environ else 1
 
 
