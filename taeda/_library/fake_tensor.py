@@ -72,6 +72,7 @@ class FakeTensor(Tensor):
     fake_device: taeda.device
     fake_mode: FakeTensorMode
     _meta: Tensor
+    _shown: tuple[Any, ...] | None = None  # the sizes of a value of a graph: symbols where they vary
 
     @staticmethod
     def __new__(
@@ -90,6 +91,17 @@ class FakeTensor(Tensor):
             made = Tensor._make_subclass(cls, elem, grad, device_for_backend_keys=shown_as)
         made.fake_device, made.fake_mode, made._meta = shown_as, fake_mode, elem.detach()
         return made
+
+    @property
+    def shape(self) -> Any:  # type: ignore[override]
+        """The sizes; those of a graph's values are ``SymInt`` where they vary."""
+        return super().shape if self._shown is None else taeda.Size(self._shown)
+
+    def size(self, dim: int | None = None) -> Any:  # type: ignore[override]
+        """``shape``, or one of it."""
+        if self._shown is None:
+            return super().size() if dim is None else super().size(dim)
+        return self.shape if dim is None else self._shown[dim]
 
     @staticmethod
     def from_tensor(t: Tensor, fake_mode: FakeTensorMode) -> FakeTensor:

@@ -39,6 +39,7 @@ class Library:
         file, line = caller()
         self.ns, self.kind, self.dispatch_key = ns, kind, dispatch_key
         self.m = _C._Library(ns, kind, f"{file}:{line}")
+        self._composites: list[str] = []
 
     def __repr__(self) -> str:
         return f"Library(kind={self.kind}, ns={self.ns}, dispatch_key={self.dispatch_key})"
@@ -75,6 +76,10 @@ class Library:
         name = op_name.name() if isinstance(op_name, OpOverload) else op_name
         function, where = _kernel(fn)
         self.m.impl(name, key, function, with_keyset, where, allow_override)
+        if key == "CompositeImplicitAutograd" and not with_keyset and function is not None:
+            full = name if "::" in name else f"{self.ns}::{name}"
+            composites[full] = function
+            self._composites.append(full)
 
     def fallback(self, fn: Function, dispatch_key: str = "", *, with_keyset: bool = False) -> None:
         """Makes ``fn(op, *args, **kwargs)`` serve all ops that have no kernel for a dispatch key.
@@ -96,6 +101,8 @@ class Library:
     def _destroy(self) -> None:
         """Takes all registrations back."""
         self.m.destroy()
+        for name in self._composites:
+            composites.pop(name, None)
 
 
 def _kernel(fn: Function) -> tuple[Function | None, str]:
@@ -107,6 +114,7 @@ def _kernel(fn: Function) -> tuple[Function | None, str]:
     return fn, location_of(fn)
 
 
+composites: dict[str, Function] = {}  # what programs' ops are made of, by the ops' full names
 waiting: dict[str, list[Callable[[], None]]] = {}  # shape rules that came before their ops, by the op's name
 _kept: dict[str, Library] = {}  # what module-level functions register lasts as long as the process
 

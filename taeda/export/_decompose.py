@@ -10,6 +10,7 @@ import taeda
 from taeda import _C, Tensor
 from taeda._decompositions import decomposition_table
 from taeda._library.fake_tensor import FakeTensor, FakeTensorMode, is_fake
+from taeda._library.library import composites
 from taeda._library.ops import OpOverload
 from taeda._schema.symbols import SymNode, _Symbol
 from taeda.export._capture import UNKNOWN, Capture
@@ -33,10 +34,29 @@ class CustomDecompTable(dict[Any, Callable[..., Any]]):
         return dict(self)
 
 
+def _bodies_of_programs() -> dict[Any, Callable[..., Any]]:
+    ops = taeda.ops
+    found = {}
+    for name, body in composites.items():
+        namespace, _, rest = name.partition("::")
+        base, _, overload = rest.partition(".")
+        op = getattr(getattr(getattr(ops, namespace), base, None), overload or "default", None)
+        if namespace not in _OF_LIBRARY and op is not None and not op._schema.is_mutable:
+            found[op] = body
+    return found
+
+
+_OF_LIBRARY = {
+    "_c10d_functional", "_c10d_functional_autograd", "_quantized", "aten", "c10d_functional", "onednn", "profiler",
+    "python", "quantized_decomposed",
+}  # fmt: skip
+
+
 def default_decompositions() -> CustomDecompTable:
-    """The bodies of all composites but those of PyTorch's core ATen set."""
+    """The bodies of all composites but those of PyTorch's core ATen set; of ops that the program defined, too."""
     return CustomDecompTable(
-        {
+        _bodies_of_programs()
+        | {
             op: body
             for op, body in {**decomposition_table, **bodies()}.items()
             if op.name().removeprefix("aten::") not in ENDS and not op._schema.is_mutable
@@ -144,6 +164,8 @@ class _Expansion(Capture):
                 shadow = taeda.empty(other, dtype=value.dtype, device="meta")
                 if tuple(other) == tuple(value.shape):
                     shadow = taeda.empty_strided(other, value.stride(), dtype=value.dtype, device="meta")
+            if isinstance(value, FakeTensor) and value._shown is not None:
+                value = FakeTensor(self.mode, value._meta, value.fake_device, requires_grad=value.requires_grad)
             value = value.detach() if id(value) in self.scope.nodes else value
             self.track(value, new, shadow)
             self.values[old] = value

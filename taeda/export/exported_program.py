@@ -9,6 +9,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor, nn
+from taeda.export._shown_sizes import show_sizes
 from taeda.export._verifier import TrainingIRVerifier, Verifier
 from taeda.export.dynamic_shapes import UNLIMITED
 from taeda.export.graph_signature import ConstantArgument, ExportGraphSignature, InputKind, OutputKind
@@ -175,6 +176,7 @@ class ExportedProgram:
         self._range_constraints = dict(range_constraints) or _ranges(self.sizes, self.guards)
         self.training = training
         self.verifiers = list(verifiers or ())
+        show_sizes(self._graph_module, self.sizes)
 
     @property
     def graph_module(self) -> GraphModule:

@@ -249,3 +249,16 @@ def test_the_set_is_tagged():
     aten = taeda.ops.aten
     assert taeda.Tag.core in aten.addmm.default.tags
     assert taeda.Tag.core in aten.sum.dim_IntList.tags and taeda.Tag.core not in aten.sum.default.tags
+
+
+def test_ops_of_programs_are_taken_apart():
+    with taeda.library._scoped_library("core_ops_test", "FRAGMENT") as library:
+        library.define("twice(Tensor x) -> Tensor")
+        library.impl("twice", lambda x: x.sin() * 2, "CompositeImplicitAutograd")
+        op = taeda.ops.core_ops_test.twice.default
+        program = export.export(Call(op), (randn(5),))
+        assert ops_of(program) == ["twice"] and ops_of(program.run_decompositions()) == ["sin", "mul"]
+        table = export.default_decompositions()
+        del table[op]
+        assert ops_of(program.run_decompositions(table)) == ["twice"]
+    assert op not in export.default_decompositions()

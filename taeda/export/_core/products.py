@@ -19,8 +19,8 @@ def _folded(x: Tensor) -> Tensor:
 def _linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Any:
     if weight.dim() != 2 or input.dim() == 0:
         return NotImplemented
-    turned = aten.permute.default(weight, [1, 0])
     rows = aten.unsqueeze.default(input, 0) if input.dim() == 1 else _folded(input)
+    turned = aten.permute.default(weight, [1, 0])
     found = aten.mm.default(rows, turned) if bias is None else aten.addmm.default(bias, rows, turned)
     return found if input.dim() == 2 else aten.view.default(found, [*input.shape[:-1], weight.shape[0]])
 
