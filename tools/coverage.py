@@ -118,6 +118,26 @@ def table_of_ops() -> list[str]:
         f"({made['passed'] / concerned:.1%}). Left out: {reasons}.", "",
         "| op | differs in | why |", "| --- | --- | --- |",
         *(f"| `{name}` | {', '.join(f['checks'])} | {escaped(f['reason'])} |" for name, f in failing.items()),
+        *kinds_of_operands(made["kinds"]),
+    ]  # fmt: skip
+
+
+def kinds_of_operands(kinds: dict[str, Any]) -> list[str]:
+    """The same ops on sparse and on quantised operands."""
+    by_op: dict[str, list[str]] = {}
+    for kind, found in kinds.items():
+        for name in found["failing"]:
+            by_op.setdefault(name, []).append(kind)
+    same = {kind: found["ops"] - len(found["failing"]) for kind, found in kinds.items()}
+    return [
+        "", "### Sparse and quantised operands", "",
+        "The same ops on other operands: PyTorch's own sparse samples where its table has them, else its dense ones, "
+        "converted; the first operand alone, then all. How many ops PyTorch computes on them; how many give the same "
+        "here (layout, pattern, integers, scale, gradients), in place too; and how many take calls it refuses.", "",
+        "| operands | ops | the same | take more |", "| --- | ---: | ---: | ---: |",
+        *(f"| {kind} | {found['ops']} | {same[kind]} | {found['beyond']} |" for kind, found in kinds.items()), "",
+        "| differs | with |", "| --- | --- |",
+        *(f"| `{name}` | {', '.join(names)} |" for name, names in by_op.items()),
     ]  # fmt: skip
 
 

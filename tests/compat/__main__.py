@@ -12,6 +12,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
+from .kinds import KINDS
 from .known import KNOWN
 from .op_db import entries
 from .run import Result, run_all
@@ -34,6 +35,18 @@ def record(results: list[Result]) -> dict[str, Any]:
         "left out": dict(sorted(excluded.items())),
         "passed": sum(r.passed for r in concerned),
         "failing": failing,
+        "kinds": {kind.name: of_kind(concerned, kind.name) for kind in KINDS},
+    }
+
+
+def of_kind(results: list[Result], kind: str) -> dict[str, Any]:
+    """The ops that PyTorch computes on a kind of operand: how many, and those that differ; and which do more here."""
+    found = {r.name: r.kinds[kind] for r in results if kind in r.kinds}
+    taken = {name: tally for name, tally in found.items() if tally["taken"]}
+    return {
+        "ops": len(taken),
+        "beyond": sum(tally["beyond"] > 0 for tally in found.values()),
+        "failing": {name: tally["mistake"] for name, tally in taken.items() if tally["mistake"]},
     }
 
 
@@ -54,6 +67,9 @@ def summary(results: list[Result]) -> str:
     concerned = made["passed"] + len(made["failing"])
     share = made["passed"] / max(1, concerned)
     cases = sum(r.cases for r in results)
+    for kind, of in made["kinds"].items():
+        same = of["ops"] - len(of["failing"])
+        lines.append(f"{kind}: {same} of {of['ops']} ops as PyTorch, {of['beyond']} take more")
     lines.append(f"{made['passed']} of {concerned} ops pass wholly ({share:.1%}); {cases} calls compared")
     return "\n".join(lines)
 
@@ -72,8 +88,13 @@ def verdict(results: list[Result]) -> list[str]:
 
 def regressions(results: list[Result]) -> list[str]:
     """Ops that fail here and not in the record of the last full run."""
-    known = json.loads(RECORD.read_text())["failing"] if RECORD.exists() else {}
-    return [f"{r.name} fails: {r.mistakes}" for r in results if r.counts and r.name not in known]
+    known = json.loads(RECORD.read_text()) if RECORD.exists() else {"failing": {}, "kinds": {}}
+    wrong = [f"{r.name} fails: {r.mistakes}" for r in results if r.counts and r.name not in known["failing"]]
+    for r in results:
+        for kind, tally in r.kinds.items():
+            if tally["mistake"] and r.name not in known["kinds"].get(kind, {"failing": ()})["failing"]:
+                wrong.append(f"{r.name} fails with {kind} operands: {tally['mistake']}")
+    return wrong
 
 
 def main() -> int:

@@ -209,8 +209,13 @@ def foreign(results: Any) -> str:
     return ""
 
 
+def tensors_of(*values: Any) -> list[torch.Tensor]:
+    """Every tensor in nested values."""
+    return Arguments(list(values), (), {}, lambda x: x).tensors()
+
+
 def _tensors(sample: SampleInput) -> list[torch.Tensor]:
-    return Arguments(sample.input, sample.args, sample.kwargs, lambda x: x).tensors()
+    return tensors_of(sample.input, sample.args, sample.kwargs)
 
 
 def _is_strided(tensor: torch.Tensor) -> bool:

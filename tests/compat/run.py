@@ -17,6 +17,7 @@ import torch
 
 import taeda
 
+from . import kinds
 from .checks import CHECKS, Check
 from .op_db import Case, Entry
 from .programs import PROGRAM_CHECKS
@@ -35,6 +36,7 @@ class Result:
     seconds: float = 0.0
     mistakes: dict[str, list[str]] = field(default_factory=dict)  # by check; the first few
     counts: dict[str, int] = field(default_factory=dict)  # by check; of all
+    kinds: dict[str, Any] = field(default_factory=dict)  # what `run_kinds` found
 
     @property
     def passed(self) -> bool:
@@ -67,8 +69,25 @@ def run_op(entry: Entry, progress: Callable[[str], Any], cap: int | None = None)
             result.cases += 1
             if mistake := one_check(entry, check, case):
                 result.add(check.name, f"{case.dtype or 'wrong call'} sample {case.index}: {mistake}")
+    if cap is None:
+        result.kinds = run_kinds(entry, progress)
     result.seconds = round(time.monotonic() - started, 2)
     return result
+
+
+def run_kinds(entry: Entry, progress: Callable[[str], Any]) -> dict[str, Any]:
+    """Sparse and quantised operands: of each kind that PyTorch or Taeda takes, the counts and the first mistake."""
+    found = {}
+    for kind in kinds.KINDS:
+        progress(f"{kind.name} operands")
+        try:
+            tally = kinds.run(entry, kind)
+        except Exception as error:
+            tally = kinds.Tally(1, 0, [f"{type(error).__name__}: {error}"])
+        if tally.taken or tally.beyond:
+            first = " ".join(tally.mistakes[0].split())[:160] if tally.mistakes else ""
+            found[kind.name] = {"taken": tally.taken, "beyond": tally.beyond, "mistake": first}
+    return found
 
 
 class Child:

@@ -106,11 +106,36 @@ class _Maker:
         return self.other(value)
 
     def tensor(self, value: torch.Tensor) -> Any:
+        if value.is_quantized or value.layout != torch.strided:
+            made = self.quantized(value) if value.is_quantized else self.sparse(value)
+            return made.requires_grad_(value.requires_grad)
         detached = value.detach().resolve_neg()
         made = self.strided(detached.conj()).conj() if detached.is_conj() else self.strided(detached)
         if value.requires_grad:
             made.requires_grad_()
         return made
+
+    library: Any
+
+    def sparse(self, value: torch.Tensor) -> Any:
+        """A tensor of any sparse layout, of its parts."""
+        layout, value = self(value.layout), value.detach()
+        if value.layout == torch.sparse_coo:
+            parts = self(value._indices()), self(value._values())
+            return self.library.sparse_coo_tensor(*parts, tuple(value.shape), is_coalesced=value.is_coalesced())
+        by_rows = value.layout in (torch.sparse_csr, torch.sparse_bsr)
+        places = (value.crow_indices(), value.col_indices()) if by_rows else (value.ccol_indices(), value.row_indices())
+        parts = (*map(self, places), self(value.values()))
+        return self.library.sparse_compressed_tensor(*parts, tuple(value.shape), layout=layout)
+
+    def quantized(self, value: torch.Tensor) -> Any:
+        """A quantised tensor, of its integers."""
+        if value.qscheme() == torch.per_tensor_affine:
+            make = self.library._make_per_tensor_quantized_tensor
+            return make(self(value.int_repr()), value.q_scale(), value.q_zero_point())
+        make = self.library._make_per_channel_quantized_tensor
+        scales = value.q_per_channel_scales(), value.q_per_channel_zero_points()
+        return make(self(value.int_repr()), *map(self, scales), value.q_per_channel_axis())
 
     def strided(self, value: torch.Tensor) -> Any:
         raise NotImplementedError
@@ -121,6 +146,8 @@ class _Maker:
 
 class Copier(_Maker):
     """A copy within PyTorch."""
+
+    library = torch
 
     def strided(self, value: torch.Tensor) -> torch.Tensor:
         if value.device.type != "cpu":
@@ -142,9 +169,9 @@ class Copier(_Maker):
 class Translator(_Maker):
     """Taeda's counterpart of a value."""
 
+    library = taeda
+
     def strided(self, value: torch.Tensor) -> Any:
-        if value.layout != torch.strided:
-            raise MissingError(f"layout {value.layout}")
         if value.device.type != "cpu":
             return taeda.empty_strided(
                 value.shape, value.stride(), dtype=self.other(value.dtype), device=self.other(value.device)
