@@ -5,6 +5,6 @@
 #include <ATen/Functions.h>
 #include <ATen/TensorIndexing.h>
 #include <ATen/TensorUtils.h>
-#include <ATen/core/ivalue.h>
+#include <ATen/core/jit_type.h>
 #include <c10/core/DeviceGuard.h>
 #include <c10/core/InferenceMode.h>

@@ -36,9 +36,9 @@ class TORCH_API ClassBuilder {
  public:
   ClassBuilder(const std::string& ns, const std::string& name, std::type_index type);
   using Run = std::function<void(::taeda::Stack&)>;
-  void add(const std::string& name, std::vector<c10::TypePtr> parameters, c10::TypePtr result, const std::string& doc,
-           std::vector<arg> args, bool is_static, Run run) const;
-  c10::TypePtr type() const { return type_; }
+  void add(const std::string& name, std::vector<::taeda::TypePtr> parameters, ::taeda::TypePtr result,
+           const std::string& doc, std::vector<arg> args, bool is_static, Run run) const;
+  ::taeda::TypePtr type() const { return type_; }
 
  private:
   ::taeda::ClassType* type_;
@@ -140,7 +140,7 @@ class class_ {
   class_& put(const std::string& name, F f, const std::string& doc = "", const std::vector<arg>& args = {},
               bool is_static = false) {
     using R = std::invoke_result_t<F&, Args...>;
-    c10::TypePtr result = [] {
+    ::taeda::TypePtr result = [] {
       if constexpr (std::is_void_v<R>)
         return ::taeda::plain_type(::taeda::TypeKind::None);
       else

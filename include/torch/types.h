@@ -1,8 +1,8 @@
 // The names of namespace torch for tensors and what describes them.
 #pragma once
+#include <ATen/ATen.h>
 #include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
-#include <ATen/core/ivalue.h>
 #include <c10/util/irange.h>
 #include <torch/csrc/autograd/generated/variable_factories.h>
 #include <torch/csrc/autograd/variable.h>

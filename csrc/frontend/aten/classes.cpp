@@ -35,7 +35,7 @@ ClassBuilder::ClassBuilder(const std::string& ns, const std::string& name, std::
   table.by_type[type] = type_;
 }
 
-void ClassBuilder::add(const std::string& name, std::vector<c10::TypePtr> parameters, c10::TypePtr result,
+void ClassBuilder::add(const std::string& name, std::vector<::taeda::TypePtr> parameters, ::taeda::TypePtr result,
                        const std::string& doc, std::vector<arg> args, bool is_static, Run run) const {
   (void)doc;
   auto schema = std::make_shared<::taeda::Schema>();

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include <ATen/core/Tensor.h>
+#include <ATen/core/jit_type_base.h>
 #include <taeda/dispatch/type.h>
 
 namespace torch {
@@ -14,11 +15,10 @@ struct CustomClassHolder : c10::intrusive_ptr_target {};
 
 namespace c10 {
 
-using TypePtr = ::taeda::TypePtr;
-
 namespace detail {
 
 using ::taeda::TypeKind;
+using ::taeda::TypePtr;
 using ::taeda::Value;
 
 // Objects of custom classes; torch/custom_class.h registers which class goes by which name.

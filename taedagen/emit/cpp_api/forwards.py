@@ -51,8 +51,9 @@ _FORWARDS = {
     "ATen/core/Tensor.h": "ATen/{Tensor,TensorAccessor}.h ATen/core/{TensorBody,TensorBase,ATen_fwd}.h "
     "c10/core/{TensorImpl,UndefinedTensorImpl,WrapDimMinimal}.h",
     "ATen/core/List.h": "ATen/core/{Dict,List_inl,Dict_inl,IListRef}.h",
-    "ATen/core/ivalue.h": "ATen/core/{ivalue_inl,stack,jit_type,jit_type_base,type_factory}.h torch/csrc/jit/frontend/"
-    "schema_type_parser.h",
+    "ATen/core/ivalue.h": "ATen/core/{ivalue_inl,stack}.h torch/csrc/jit/frontend/schema_type_parser.h",
+    "ATen/core/jit_type_base.h": "ATen/core/type_ptr.h",
+    "ATen/core/jit_type.h": "ATen/core/type_factory.h",
     "ATen/core/dispatch/Dispatcher.h": "ATen/core/boxing/KernelFunction.h "
     "ATen/core/dispatch/OperatorEntry.h",
     "ATen/core/function_schema.h": "ATen/core/{operator_name,alias_info}.h",

@@ -26,6 +26,7 @@
 #include <c10/util/overloaded.h>
 #include <c10/util/safe_numerics.h>
 #include <c10/util/strides.h>
+#include <torch/csrc/jit/frontend/function_schema_parser.h>
 
 #include <thread>
 #include <variant>
@@ -172,4 +173,30 @@ TEST(vectors_over_arrays) {
   at::vec::map4<float>([](Vec x, Vec y, Vec z, Vec w) { return x + y + z * w; }, out.data(), a.data(), a.data(),
                        a.data(), a.data(), 37);
   CHECK(out[36] == 1368);
+}
+
+TEST(types_of_values) {
+  using namespace c10;
+  ListTypePtr list = ListType::create(OptionalType::ofTensor());
+  CHECK(list->str() == "Tensor?[]" && list->repr_str() == "List[Optional[Tensor]]");
+  CHECK(list->getElementType()->expect<OptionalType>()->getElementType() == TensorType::get());
+  CHECK(list == ListType::create(OptionalType::create(TensorType::get())) && *list != *ListType::ofInts());
+  TypePtr plain = list;
+  CHECK(plain->cast<ListType>() == list && !plain->cast<DictType>() && plain->kind() == TypeKind::ListType);
+  CHECK_ERROR(plain->expect<DictType>(), Runtime, "a DictType is wanted; got List");
+  CHECK(IntType::get()->isSubtypeOf(*NumberType::get()) && !NumberType::get()->isSubtypeOf(IntType::get()));
+  TupleTypePtr tuple = TupleType::create({IntType::get(), DictType::create(StringType::get(), FloatType::get())});
+  CHECK(tuple->elements().size() == 2 && tuple->containedType(1)->cast<DictType>()->getKeyType() == StringType::get());
+  CHECK(tuple->str() == "(int, Dict(str, float))");
+  IValue value(std::vector<int64_t>{1, 2});
+  switch (value.type()->kind()) {
+    case TypeKind::ListType:
+      break;
+    default:
+      CHECK(false);
+  }
+  CHECK(*value.type() == *getTypePtr<std::vector<int64_t>>() && typeKindToString(value.type()->kind()) == "ListType");
+  CHECK(unifyTypes(IntType::get(), NoneType::get()).value() == OptionalType::create(IntType::get()));
+  auto schema = torch::jit::parseSchema("mine::f(Tensor[] xs, int n=1) -> Tensor");
+  CHECK(schema.arguments()[0].type()->expect<ListType>()->getElementType() == TensorType::get());
 }
