@@ -2,6 +2,7 @@
 #include "composite/ops/conv.h"
 #include "shape/conv_rules.h"
 #include "shape/view_rules.h"
+#include "taeda/ops/binary.h"
 #include "taeda/ops/complex_numbers.h"
 #include "taeda/ops/conv.h"
 #include "taeda/ops/reduce.h"
@@ -64,6 +65,39 @@ std::tuple<Tensor, Tensor, Tensor> convolution_backward(const Tensor& grad_outpu
   }
   if (output_mask[2]) to_bias = bias_grad(grad_output);
   return {to_input, to_weight, to_bias};
+}
+
+std::tuple<Tensor, Tensor, Tensor> _convolution_double_backward(const Tensor& ggI, const Tensor& ggW, const Tensor& ggb,
+                                                                const Tensor& gO, const Tensor& weight,
+                                                                const Tensor& self, IntList stride, IntList padding,
+                                                                IntList dilation, bool transposed,
+                                                                IntList output_padding, int64_t groups, IntList) {
+  TAEDA_CHECK(gO.dim() > 1 && gO.dim() == weight.dim(),
+              "the gradient and the weight must have as many dimensions, three at the least; got shapes ", gO.sizes(),
+              " and ", weight.sizes());
+  auto convolve = [&](const Tensor& input, const Tensor& kernel) {
+    return ops::convolution(input, kernel, {}, stride, padding, dilation, transposed, output_padding, groups);
+  };
+  auto differentiate = [&](const Tensor& input, const Tensor& kernel, IntList wanted) {
+    return ops::convolution_backward(gO, input, kernel, std::nullopt, stride, padding, dilation, transposed,
+                                     output_padding, groups, wanted);
+  };
+  auto add = [](const Tensor& a, const Tensor& b) { return a.defined() ? ops::add(a, b) : b; };
+  Tensor to_result, to_input, to_weight;
+  if (ggI.defined()) {
+    to_result = convolve(ggI, weight);
+    to_weight = std::get<1>(differentiate(ggI, weight, kValues<int64_t, 0, 1, 0>));
+  }
+  if (ggW.defined()) {
+    to_result = add(to_result, convolve(self, ggW));
+    to_input = std::get<0>(differentiate(self, ggW, kValues<int64_t, 1, 0, 0>));
+  }
+  if (ggb.defined()) {
+    std::vector<int64_t> along(static_cast<size_t>(gO.dim()), 1);
+    along[1] = ggb.numel();
+    to_result = add(to_result, ops::expand(ops::view(ggb, along), gO.sizes()));
+  }
+  return {to_result, to_input, to_weight};
 }
 
 std::tuple<Tensor, Tensor> convolution_weight_grad_backward(const Tensor& grad, const Tensor& features,

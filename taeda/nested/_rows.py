@@ -35,6 +35,24 @@ def norm(func: Any, input: Any, normalized_shape: Any, *args: Any, **kwargs: Any
     return on_sources(input, lambda x: func(x, normalized_shape, *args, **kwargs))
 
 
+class _CloneWithSquare(taeda.autograd.Function):
+    """A clone; its gradient is the square of what comes, and that itself besides if ``adds``."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, adds: bool) -> Tensor:
+        ctx.adds = adds
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:  # type: ignore[override]
+        return grad * grad + grad if ctx.adds else grad * grad, None
+
+
+@rule("_test_autograd_multiple_dispatch")
+def test_autograd_multiple_dispatch(func: Any, input: Any, *which: bool) -> Any:
+    return on_sources(input, lambda x: _CloneWithSquare.apply(x, bool(which)))
+
+
 @rule("embedding")
 def embedding(func: Any, input: Any, weight: Tensor, *args: Any, **kwargs: Any) -> Any:
     return on_sources(input, lambda x: func(x, weight, *args, **kwargs))

@@ -51,11 +51,15 @@ def out_checks(op: Op, name: str, dtype: str) -> list[str]:
 
 
 def dtype_from(op: Op, target: str) -> list[str]:
-    """Statements that take ``dtype`` from what is written, and raise where another one is asked for."""
-    if op.declaration.options.get("out") == "same" or not any(a.name == "dtype" and a.type.optional for a in op.inputs):
-        return []
-    return [f"if (!dtype) dtype = {target}.dtype();",
-            f"shape::check_out_dtype({target}, *dtype, true, ErrorKind::Runtime);"]  # fmt: skip
+    """Statements that take ``dtype`` from what is written, and raise where another one or a layout is asked for."""
+    optional = {a.name for a in op.inputs if a.type.optional}
+    lines = []
+    if "dtype" in optional and op.declaration.options.get("out") != "same":
+        lines = [f"if (!dtype) dtype = {target}.dtype();",
+                 f"shape::check_out_dtype({target}, *dtype, true, ErrorKind::Runtime);"]  # fmt: skip
+    if "layout" in optional:
+        lines.append(f'TAEDA_CHECK(!layout || *layout == {target}->layout(), "layout must be that of out");')
+    return lines
 
 
 def device_from(op: Op, target: str) -> list[str]:

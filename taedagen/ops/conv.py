@@ -60,6 +60,25 @@ def convolution_backward(*_):
     """The gradients of ``convolution`` for input, weight and bias, where ``output_mask`` asks for them."""
 
 
+@composite(
+    "_convolution_double_backward(Tensor? ggI, Tensor? ggW, Tensor? ggb, Tensor gO, Tensor weight, Tensor self, "
+    "SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, "
+    "bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+    variants="function",
+    files="conv",
+    unbound=True,
+)
+def _convolution_double_backward(*_):
+    """The gradients of ``convolution_backward`` for the result's gradient, the input and the weight, where ``ggI``,
+    ``ggW`` and ``ggb`` are those of what it gave; what none of them leads to is undefined."""
+
+
+_convolution_double_backward.samples([
+    S(f(2, 3, 6), f(3, 3, 3), f(3), f(2, 3, 3), f(3, 3, 3), f(2, 3, 6), [2], [1], [1], False, [0], 1, [True] * 3),
+    S(f(1, 2, 3), f(2, 1, 2), f(2), f(1, 2, 6), f(2, 1, 2), f(1, 2, 3), [2], [0], [1], True, [0], 2, [True] * 3),
+])  # fmt: skip
+
+
 @kernel(
     "convolution_weight_grad(Tensor features, Tensor input, SymInt[] kernel_size, SymInt[] stride, SymInt[] padding, "
     "SymInt[] dilation, SymInt groups) -> Tensor",

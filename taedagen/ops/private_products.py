@@ -68,3 +68,30 @@ def _masked_softmax(self, mask, dim, mask_type):
         return op._masked_softmax(self, op.reshape(mask, [mask.size(0), 1, 1, mask.size(1)]).expand(self.shape), dim, 2)
     along = self.dim() - 1 if dim is None else dim
     return op.softmax(op.masked_fill(self, mask, -math.inf), along)
+
+
+@composite(
+    "_compute_linear_combination(Tensor input, Tensor coefficients) -> Tensor",
+    dtypes=FLOATING,
+    samples=[S(f(3, 2, 2), f(4, 3)), S(f(2, 3), f(1, 2))],
+)
+def _compute_linear_combination(input, coefficients):
+    """Sums of the ``m`` tensors in ``input`` (m, *), one for each row of ``coefficients`` (n, m): (n, *)."""
+    check(
+        input.dim() > 0 and coefficients.dim() == 2 and coefficients.size(1) == input.size(0),
+        f"coefficients must have a column for each tensor in input; got shapes {coefficients.shape} and {input.shape}",
+    )
+    rows = op.reshape(input, [input.size(0), -1 if input.numel() > 0 else 0])
+    sums = op.mm(op._to_copy(coefficients, dtype=input.dtype), rows)
+    return op.reshape(sums, [coefficients.size(0), *input.shape[1:]])
+
+
+@composite(
+    "_compute_linear_combination.out(Tensor input, Tensor coefficients, *, Tensor(a!) out) -> Tensor(a!)",
+    dtypes=FLOATING,
+    samples=[S(f(3, 2, 2), f(4, 3), out=f(4, 2, 2))],
+)
+def _compute_linear_combination_out(input, coefficients, out):
+    """Adds the sums to what ``out`` holds."""
+    out.add_(op._compute_linear_combination(input, coefficients))
+    return out

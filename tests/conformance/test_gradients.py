@@ -37,6 +37,8 @@ NO_LIMIT = {
     "fake_quantize_per_tensor_affine",
     "fake_quantize_per_channel_affine",
     "fused_moving_avg_obs_fake_quant",
+    "_compute_linear_combination.out",  # adds to out in each call
+    "_test_autograd_multiple_dispatch",  # off by one, to be told from others
 }
 DTYPES = ("float64", "complex128")
 # What is left free has no gradient, as in PyTorch: vectors beyond the singular values.

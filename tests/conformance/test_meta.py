@@ -16,7 +16,7 @@ NEEDS_VALUES = {
     "to.prim_Device",  # asks for the CPU
     "pin_memory",  # of the CPU alone
     "fused_moving_avg_obs_fake_quant", "choose_qparams_optimized", "_choose_qparams_per_tensor",
-    "equal", "allclose", "is_nonzero", "_local_scalar_dense",  # the answers are Python's
+    "equal", "allclose", "is_nonzero", "_local_scalar_dense", "_test_check_tensor",  # the answers are Python's
     "ctc_loss.Tensor", "_ctc_loss.Tensor",
     "_pack_padded_sequence", "_pad_packed_sequence", "lstm.data", "gru.data", "rnn_tanh.data", "rnn_relu.data",
     *(f"{name}.{kind}" for name in ("linspace", "logspace")

@@ -53,6 +53,8 @@ LACKS = (
 )
 # PyTorch's result is memory that nothing was written to where an operand is strided.
 UNWRITTEN_IF_STRIDED = ("_int_mm",)
+# PyTorch reads the halves of complex coefficients as coefficients, and a bool one as a number.
+MISREADS = {"_compute_linear_combination": {"bool", "complex64", "complex128"}}
 DTYPES = ("float32", "float16", "bfloat16", "int64", "int32", "int8", "uint8", "bool", "complex64", "complex128")
 OPS = [op for op in base_ops() if find(torch, op.schema.name, op.schema.overload) is not None]
 
@@ -109,7 +111,7 @@ def test_op_agrees_with_torch(op: Op) -> None:
 )
 def test_op_agrees_with_torch_over_dtypes(op: Op) -> None:
     sample = next(s for s in samples_of(op) if any(x.free for x in s.fills))
-    variants = [sample.with_dtype(dtype) for dtype in DTYPES]
+    variants = [sample.with_dtype(dtype) for dtype in DTYPES if dtype not in MISREADS.get(op.schema.name, ())]
     if len(sample.fills) > 1 and op.declaration.kind == "pointwise":
         variants += [
             mixed(sample, first, rest)

@@ -177,6 +177,17 @@ def test_gradients_by_nested_tensors(layout: taeda.layout) -> None:
     taeda.testing.assert_close(again, taeda.full((4,), 8.0, dtype=taeda.float64))
 
 
+@pytest.mark.parametrize("layout", LAYOUTS, ids=str)
+def test_an_op_may_have_another_gradient(layout: taeda.layout) -> None:
+    for which, wanted in (((), 4.0), ((True,), 6.0)):
+        x = nest(parts(), layout, requires_grad=True)
+        (g,) = taeda.autograd.grad((taeda._test_autograd_multiple_dispatch(x, *which) * 2).sum(), x)
+        assert bool((g[0] == wanted).all())
+        plain = parts()[0].requires_grad_()
+        taeda._test_autograd_multiple_dispatch(plain, *which).sum().backward()
+        assert plain.grad is not None and bool((plain.grad == (1 if which else 2)).all())
+
+
 def test_components_keep_their_history() -> None:
     for layout in LAYOUTS:
         leaves = [part.requires_grad_() for part in parts()]

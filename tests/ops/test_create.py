@@ -16,6 +16,11 @@ CREATED = [
     lambda T: T.ones(2, dtype=T.bool),
     lambda T: T.ones((), dtype=T.complex64),
     lambda T: T.zeros(2, out=T.empty(0)),
+    *(
+        lambda T, layout=layout: T.zeros(2, layout=getattr(T, layout), out=T.empty(2))
+        for layout in ("strided", "sparse_coo")
+    ),
+    lambda T: T.linspace(0, 1, 3, layout=T.sparse_coo, out=T.empty(3)),
     lambda T: T.full((2,), 3),
     lambda T: T.full((2,), True),
     lambda T: T.full((2,), 1.5),
