@@ -139,6 +139,28 @@ def test_classes_that_answer_ops_leave_functions_alone():
     assert taeda.Tensor._make_subclass(Both, taeda.ones(2)) + 1 == "a function"
 
 
+def test_a_guard_is_on_until_it_dies_or_with_ends_it():
+    class Answers(taeda.Tensor):
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            seen.append(str(func))
+            with no_dispatch():
+                return func(*args, **(kwargs or {}))
+
+    seen: list[str] = []
+    x = taeda.Tensor._make_subclass(Answers, taeda.ones(2))
+    guard = taeda._C._DisableTorchDispatch()
+    x.sin()
+    del guard
+    x.cos()
+    with taeda._C._DisableTorchDispatch() as kept:
+        x.sin()
+    x.exp()
+    del kept
+    x.tan()
+    assert seen == ["aten.cos.default", "aten.exp.default", "aten.tan.default"]
+
+
 def test_a_mode_is_off_after_an_exception():
     with pytest.raises(KeyError), Log() as mode:
         raise KeyError

@@ -155,7 +155,7 @@ int init_key_sets(PyObject* module) {
   return good ? 0 : -1;
 }
 
-// --- guards: `with _C._AutoDispatchBelowAutograd():` and the like
+// --- guards: `with _C._IncludeDispatchKeyGuard(keys):` and the like
 
 namespace {
 
@@ -163,6 +163,7 @@ struct GuardObject {
   PyObject_HEAD
   KeySet include, exclude;  // what the scope adds
   ThreadState before;
+  bool is_on;
 };
 GuardObject* guard_of(PyObject* self) { return reinterpret_cast<GuardObject*>(self); }
 
@@ -188,27 +189,45 @@ PyObject* new_of_keys(PyTypeObject* type, PyObject* args, PyObject*) {
     return is_include ? new_guard(type, given, {}) : new_guard(type, {}, given);
   });
 }
-template <uint64_t excluded>
-PyObject* new_without(PyTypeObject* type, PyObject*, PyObject*) {
-  return guarded(type->tp_name, [&] { return new_guard(type, {}, KeySet(excluded)); });
-}
-
 PyObject* enter(PyObject* self, PyObject*) {
-  guard_of(self)->before = t_state;
-  t_state.include = t_state.include | guard_of(self)->include;
-  t_state.exclude = (t_state.exclude - guard_of(self)->include) | guard_of(self)->exclude;
+  GuardObject& guard = *guard_of(self);
+  if (!guard.is_on) {
+    guard.before = t_state;
+    t_state.include = t_state.include | guard.include;
+    t_state.exclude = (t_state.exclude - guard.include) | guard.exclude;
+  }
+  guard.is_on = true;
   return Py_NewRef(self);
 }
+void end(GuardObject& guard) {
+  if (!std::exchange(guard.is_on, false)) return;
+  t_state.include = guard.before.include;
+  t_state.exclude = guard.before.exclude;
+}
 PyObject* leave(PyObject* self, PyObject* const*, Py_ssize_t) {
-  t_state.include = guard_of(self)->before.include;
-  t_state.exclude = guard_of(self)->before.exclude;
+  end(*guard_of(self));
   Py_RETURN_NONE;
 }
+void deallocate(PyObject* self) {
+  end(*guard_of(self));
+  Py_TYPE(self)->tp_free(self);
+}
+
+// On from its making until it dies, if no `with` ends it before.
+template <uint64_t excluded>
+PyObject* new_without(PyTypeObject* type, PyObject*, PyObject*) {
+  return guarded(type->tp_name, [&] {
+    Owned guard(new_guard(type, {}, KeySet(excluded)));
+    return enter(guard.get(), nullptr);
+  });
+}
+
 PyMethodDef g_guard_methods[] = {
     {"__enter__", enter, METH_NOARGS, nullptr}, {"__exit__", as_method(leave), METH_FASTCALL, nullptr}, {}};
 
 int add_guard(PyObject* module, PyTypeObject& type, newfunc make, const char* doc) {
   type.tp_new = make;
+  type.tp_dealloc = deallocate;
   type.tp_methods = g_guard_methods;
   type.tp_doc = doc;
   return add_type(module, type);
