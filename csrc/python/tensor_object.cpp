@@ -72,7 +72,10 @@ void give_to_impl(PyObject* self) {
 
 // C++ lets go of the impl: the object owns it again, for the short rest of its life unless its finaliser decides else.
 void on_tensor_died(TensorImpl* impl) {
-  if (!Py_IsInitialized()) return;
+  if (!Py_IsInitialized()) {  // nobody frees the object any more, but the collector's last rounds still look at it
+    cast(static_cast<PyObject*>(impl->python_object))->impl = nullptr;
+    return;
+  }
   WithGil gil;
   Scoped dying(t_dying, impl);
   impl->owns_python_object = false;

@@ -205,6 +205,22 @@ inline c10::ScalarType scalar_type(caffe2::TypeMeta type) { return type.toScalar
 #define AT_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND8(A, B, C, D, E, F, G, H, TYPE, NAME, ...) \
   AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_FLOATING_AND_COMPLEX_TYPES_AND8(A, B, C, D, E, F, G, H, __VA_ARGS__))
 
+#define AT_DISPATCH_CASE_FLOATING_AND_COMPLEX_TYPES_AND1 AT_DISPATCH_CASE_FLOATING_AND_COMPLEX_TYPES_AND
+#define AT_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND1 AT_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND
+
+// Of quantised elements: scalar_t is c10::qint8 or another, underlying_t the integer that it holds.
+#define AT_DISPATCH_CASE_QINT(name, ...)                                                        \
+  case ::c10::ScalarType::name: {                                                               \
+    using scalar_t [[maybe_unused]] = c10::impl::ScalarTypeToCPPTypeT<::c10::ScalarType::name>; \
+    using underlying_t [[maybe_unused]] = scalar_t::underlying;                                 \
+    const auto& SCALAR_TYPE [[maybe_unused]] = the_type;                                        \
+    return __VA_ARGS__();                                                                       \
+  }
+#define AT_DISPATCH_QINT_TYPES(TYPE, NAME, ...)                                                           \
+  AT_DISPATCH_SWITCH(TYPE, NAME,                                                                          \
+                     AT_DISPATCH_CASE_QINT(QInt8, __VA_ARGS__) AT_DISPATCH_CASE_QINT(QUInt8, __VA_ARGS__) \
+                         AT_DISPATCH_CASE_QINT(QInt32, __VA_ARGS__))
+
 #define AT_DISPATCH_CASE_ALL_TYPES_AND(A, ...) AT_DISPATCH_CASE_ALL_TYPES(__VA_ARGS__) TAEDA_MORE_1(A, __VA_ARGS__)
 #define AT_DISPATCH_ALL_TYPES_AND(A, TYPE, NAME, ...) \
   AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_ALL_TYPES_AND(A, __VA_ARGS__))

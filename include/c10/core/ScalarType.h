@@ -14,12 +14,21 @@ namespace c10 {
 
 // What only moves bytes about: no element of these is computed with.
 struct qint8 {
+  using underlying = int8_t;
+  qint8() = default;
+  explicit qint8(int8_t value) : val_(value) {}
   int8_t val_;
 };
 struct quint8 {
+  using underlying = uint8_t;
+  quint8() = default;
+  explicit quint8(uint8_t value) : val_(value) {}
   uint8_t val_;
 };
 struct qint32 {
+  using underlying = int32_t;
+  qint32() = default;
+  explicit qint32(int32_t value) : val_(value) {}
   int32_t val_;
 };
 
@@ -191,6 +200,9 @@ using ScalarTypeToCPPTypeT = typename ScalarTypeToCPPType<type>::type;
   };                                                                                         \
   }
 TAEDA_FORALL_SCALAR_TYPES(TAEDA_NAME)
+TAEDA_NAME(qint8, QInt8, QInt8)
+TAEDA_NAME(quint8, QUInt8, QUInt8)
+TAEDA_NAME(qint32, QInt32, QInt32)
 #undef TAEDA_NAME
 // long long is another type than long, of the same size.
 template <>

@@ -68,6 +68,18 @@ template <class Raised = void>
     throw Raised(place, std::move(message));
 }
 
+// Raises what was streamed into it when the statement ends.
+class Fatal {
+ public:
+  explicit Fatal(const SourceLocation& place) : place_(place) {}
+  [[noreturn]] ~Fatal() noexcept(false) { fail<>(place_, "", out_.str()); }
+  std::ostream& stream() { return out_; }
+
+ private:
+  SourceLocation place_;
+  std::ostringstream out_;
+};
+
 }  // namespace detail
 
 template <class... Args>
@@ -137,6 +149,42 @@ struct WarnAlways {
 #else
 #define TORCH_INTERNAL_ASSERT_DEBUG_ONLY(...) TORCH_INTERNAL_ASSERT(__VA_ARGS__)
 #endif
+#define TORCH_CHECK_ARG(cond, number, ...) \
+  TORCH_CHECK(cond, "invalid argument ", number, ": ", ::c10::detail::joined(__VA_ARGS__))
+#define C10_THROW_ERROR(error_t, message) throw ::c10::error_t(TAEDA_HERE, message)
+
+// TORCH_CHECK_EQ(a, b) << "what it means": tells both values.
+#define TORCH_CHECK_OP(a, b, op) \
+  if (C10_LIKELY((a)op(b))) {    \
+  } else                         \
+    ::c10::detail::Fatal(TAEDA_HERE).stream() << #a " " #op " " #b " fails for " << (a) << " and " << (b) << ". "
+#define TORCH_CHECK_EQ(a, b) TORCH_CHECK_OP(a, b, ==)
+#define TORCH_CHECK_NE(a, b) TORCH_CHECK_OP(a, b, !=)
+#define TORCH_CHECK_LE(a, b) TORCH_CHECK_OP(a, b, <=)
+#define TORCH_CHECK_LT(a, b) TORCH_CHECK_OP(a, b, <)
+#define TORCH_CHECK_GE(a, b) TORCH_CHECK_OP(a, b, >=)
+#define TORCH_CHECK_GT(a, b) TORCH_CHECK_OP(a, b, >)
+#ifdef NDEBUG
+#define TORCH_DCHECK_OP(a, b, op) \
+  while (false) TORCH_CHECK_OP(a, b, op)
+#else
+#define TORCH_DCHECK_OP TORCH_CHECK_OP
+#endif
+#define TORCH_DCHECK_EQ(a, b) TORCH_DCHECK_OP(a, b, ==)
+#define TORCH_DCHECK_NE(a, b) TORCH_DCHECK_OP(a, b, !=)
+#define TORCH_DCHECK_LE(a, b) TORCH_DCHECK_OP(a, b, <=)
+#define TORCH_DCHECK_LT(a, b) TORCH_DCHECK_OP(a, b, <)
+#define TORCH_DCHECK_GE(a, b) TORCH_DCHECK_OP(a, b, >=)
+#define TORCH_DCHECK_GT(a, b) TORCH_DCHECK_OP(a, b, >)
+// The pointer, which is not null.
+#define TORCH_CHECK_NOTNULL(pointer)                                  \
+  [&](auto&& value) -> decltype(auto) {                               \
+    TORCH_CHECK(value != nullptr, "'" #pointer "' must not be null"); \
+    return std::forward<decltype(value)>(value);                      \
+  }(pointer)
+#define TORCH_DCHECK_NOTNULL(pointer) TORCH_CHECK_NOTNULL(pointer)
+#define C10_LOG_API_USAGE_ONCE(name) static_cast<void>(0)
+
 #define AT_ASSERT(...) TORCH_INTERNAL_ASSERT(__VA_ARGS__)
 #define AT_ASSERTM(cond, ...) TORCH_CHECK(cond, __VA_ARGS__)
 #define AT_ERROR(...) ::c10::detail::fail<>(TAEDA_HERE, "", ::c10::detail::joined(__VA_ARGS__))

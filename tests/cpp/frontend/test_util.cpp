@@ -200,3 +200,30 @@ TEST(types_of_values) {
   auto schema = torch::jit::parseSchema("mine::f(Tensor[] xs, int n=1) -> Tensor");
   CHECK(schema.arguments()[0].type()->expect<ListType>()->getElementType() == TensorType::get());
 }
+
+TEST(checks_that_tell_both_values) {
+  int three = 3, *none = nullptr;
+  TORCH_CHECK_EQ(three, 3) << "never made";
+  TORCH_CHECK_LE(3, three);
+  if (three == 3)
+    TORCH_CHECK_NE(three, 4);
+  else
+    three = 0;
+  TORCH_DCHECK_LT(three, 4);
+  CHECK_ERROR([&] { TORCH_CHECK_GT(three, 5) << "too few"; }(), Runtime, "three > 5 fails for 3 and 5. too few");
+  CHECK_ERROR(TORCH_CHECK_NOTNULL(none), Runtime, "'none' must not be null");
+  CHECK(*TORCH_CHECK_NOTNULL(&three) == 3);
+  CHECK_ERROR(C10_THROW_ERROR(ValueError, std::string("odd ") + "one"), Value, "odd one");
+  CHECK_ERROR([&] { TORCH_CHECK_ARG(three == 4, 2, "four is wanted"); }(), Runtime, "invalid argument 2: four");
+}
+
+TEST(dispatch_over_quantised_elements) {
+  at::Tensor x = at::quantize_per_tensor(at::tensor({1.f, 2.f}), 0.5, 3, at::kQInt8);
+  int64_t size = 0, zero = 0;
+  AT_DISPATCH_QINT_TYPES(x.scalar_type(), "size", [&] {
+    size = sizeof(scalar_t);
+    zero = static_cast<underlying_t>(x.data_ptr<scalar_t>()[1].val_);
+  });
+  CHECK(size == 1 && zero == 7);
+  CHECK_ERROR(AT_DISPATCH_QINT_TYPES(at::kFloat, "size", [&] { size = 0; }), NotImplemented, "size");
+}
