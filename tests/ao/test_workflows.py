@@ -168,6 +168,14 @@ def test_what_is_missing_is_said() -> None:
         q.prepare(wide)
 
 
+@pytest.mark.parametrize("layer", [nn.LSTM, nn.GRU])
+def test_layers_that_are_not_trained_drop_nothing(layer: Any) -> None:
+    made = q.quantize_dynamic(nn.Sequential(layer(3, 4, 2, dropout=0.9)), {layer})
+    x = taeda.randn(5, 2, 3)
+    assert not made[0].training and taeda.equal(made(x)[0], made(x)[0])
+    assert made.train()[0].training and not taeda.equal(made(x)[0], made(x)[0])
+
+
 def test_state_and_pickle() -> None:
     x = batches(taeda, SHAPE)[0]
 

@@ -208,7 +208,7 @@ class RNNBase(nn.Module):
                     values[f"bias_{name}_{suffix}"] = getattr(mod, f"bias_{name}_{suffix}", zeros).detach()
                     values[f"weight_{name}_{suffix}"] = _weight(weight, _observer_of(mod), dtype)
         made.set_weight_bias(values)
-        return made
+        return made.train(mod.training)  # layers that are not trained drop nothing
 
     @classmethod
     def from_reference(cls, ref_mod: Any) -> Any:
