@@ -20,7 +20,10 @@ bool outlives_python(PyObject* self) {
 }
 
 void on_storage_died(StorageImpl* impl) {
-  if (!Py_IsInitialized()) return;
+  if (!Py_IsInitialized()) {  // as of tensors: the collector's last rounds still look at the object
+    cast(static_cast<PyObject*>(impl->python_object))->storage.detach();
+    return;
+  }
   WithGil gil;
   Scoped dying(t_dying, impl);
   impl->owns_python_object = false;

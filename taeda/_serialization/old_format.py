@@ -79,7 +79,8 @@ def _next_pickle(file: Any) -> bytes:
 
 
 def _refuse(name: Any) -> Any:
-    raise pickle.UnpicklingError(f"plain data was expected; got {name}")
+    shown = name[:200] if isinstance(name, str) else f"a {type(name).__name__}"  # whose text may be without end
+    raise pickle.UnpicklingError(f"plain data was expected; got {shown}")
 
 
 def _next_plain(file: Any) -> Any:
@@ -103,7 +104,7 @@ def open_old(file: Any) -> bytes | None:
         return None
     version, system = _next_plain(file), _next_plain(file)
     if type(version) is not int or version != _VERSION or not isinstance(system, dict):
-        found = version if type(version) is int else f"a {type(version).__name__}"  # whose text may be without end
+        found = version if type(version) is int else f"a {type(version).__name__}"
         raise _Damaged(f"its version is {found}, not {_VERSION}")
     return _next_pickle(file)
 

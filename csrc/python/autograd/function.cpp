@@ -45,7 +45,10 @@ FunctionNode::FunctionNode(FunctionContext* ctx) : context(ctx), node_name(Py_TY
 }
 
 FunctionNode::~FunctionNode() {
-  if (!Py_IsInitialized()) return;
+  if (!Py_IsInitialized()) {  // the collector's last rounds still look at the context
+    context->node = nullptr;
+    return;
+  }
   WithGil locked;
   context->node = nullptr;
   Py_DECREF(as_object(context));
