@@ -51,7 +51,7 @@ def link_package() -> None:
             link(PACKAGE / "taeda" / path.name, path)
     for name, path in made.items():
         link(PACKAGE / "taeda" / name, path)
-    for name in ("taedagen", "tests", "examples", "pyproject.toml"):
+    for name in ("taedagen", "tests", "examples", "benchmarks", "include", "csrc", "tools", "docs", "pyproject.toml"):
         link(PACKAGE / name, ROOT / name)
 
 
