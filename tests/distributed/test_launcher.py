@@ -178,7 +178,7 @@ def test_a_worker_that_will_not_end_is_killed(job: Job) -> None:
 
 
 def test_logs_go_where_they_are_wanted(job: Job) -> None:
-    text = TELL + "print('out', told['RANK'])\nprint('err', told['RANK'], file=sys.stderr)"
+    text = TELL + "print('out', told['RANK'])\nsys.stderr.write(f\"err {told['RANK']}\\n\")"  # a line at once
     logs = job.folder / "logs"
     out, err = job.run(text, "--standalone", "--nproc-per-node", "3", "--log-dir", str(logs), "-r", "0:3", "-t", "1:1")
     assert "out 2" in out.splitlines() and "out 0" not in out and "[default1]:out 1" in out.splitlines()
