@@ -1,16 +1,12 @@
 // What the geometry of a tensor tells, and zeros with the geometry of another.
 #include "composite/ops/probes.h"
 #include "shape/spec.h"
+#include "taeda/core/overlap.h"
 #include "taeda/ops/create.h"
 
 namespace taeda::composite {
 
-int64_t _debug_has_internal_overlap(const Tensor& self) {
-  if (self->is_non_overlapping_and_dense()) return 0;
-  for (int64_t i = 0; i < self.dim(); ++i)
-    if (self.strides()[i] == 0 && self.sizes()[i] > 1) return 1;
-  return 2;
-}
+int64_t _debug_has_internal_overlap(const Tensor& self) { return static_cast<int64_t>(internal_overlap(self)); }
 
 Tensor _new_zeros_with_same_feature_meta(const Tensor& self, const Tensor& other, int64_t self_num_batch_dims) {
   TAEDA_CHECK(self_num_batch_dims >= 0 && self_num_batch_dims <= self.dim(), "self_num_batch_dims must be within the ",

@@ -230,36 +230,6 @@ Dims result_strides(const ElementwiseRule& rule, Operands operands, IntList size
 
 // --- results that exist already
 
-void check_no_internal_overlap(const Tensor& out) {
-  if (out.is_contiguous()) return;
-  for (size_t i = 0; i < out.sizes().size(); ++i)
-    TAEDA_CHECK(out.sizes()[i] <= 1 || out.strides()[i] != 0,
-                "several elements of the tensor that is written share one place in memory (shape ", out.sizes(),
-                ", strides ", out.strides(), "); clone it first");
-}
-
-namespace {
-
-// The strides of dimensions of size 1 say nothing.
-Dims told_strides(const Tensor& t) {
-  Dims result;
-  for (size_t i = 0; i < t.sizes().size(); ++i)
-    if (t.sizes()[i] != 1) result.push_back(t.strides()[i]);
-  return result;
-}
-
-}  // namespace
-
-void check_overlap(const Tensor& out, const Tensor& in) {
-  if (out.is(in) || !(out->storage() == in->storage()) || out.numel() == 0 || in.numel() == 0) return;
-  if (!out->is_non_overlapping_and_dense() || !in->is_non_overlapping_and_dense()) return;
-  const char *a = out.data<char>(), *b = in.data<char>();
-  const char *a_end = a + out.numel() * out.itemsize(), *b_end = b + in.numel() * in.itemsize();
-  bool same = a == b && a_end == b_end && std::ranges::equal(IntList(told_strides(out)), IntList(told_strides(in)));
-  TAEDA_CHECK(same || a >= b_end || b >= a_end,
-              "the tensor that is written and one that is read share part of their memory; clone one of them first");
-}
-
 namespace {
 // What is read must not get a new size.
 void check_not_read(const Tensor& out, Operands operands, IntList sizes) {

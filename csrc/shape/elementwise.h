@@ -66,11 +66,6 @@ Dims result_strides(Operands operands, IntList sizes);
 // The same with the rule applied.
 Dims result_strides(const ElementwiseRule& rule, Operands operands, IntList sizes);
 
-// RuntimeError if writing `out` while reading `in` would read what was written already.
-void check_overlap(const Tensor& out, const Tensor& in);
-// RuntimeError if two elements of `out` share memory.
-void check_no_internal_overlap(const Tensor& out);
-
 // The results of an elementwise op on the meta device; `outs` as for a real one.
 void elementwise_meta(const ElementwiseRule& rule, Operands operands, Tensor* results);
 void elementwise_meta_out(const ElementwiseRule& rule, Operands operands, const Tensor* const* outs, bool in_place);

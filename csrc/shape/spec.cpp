@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "shape/elementwise.h"
+#include "taeda/core/overlap.h"
 #include "taeda/core/thread_state.h"
 #include "taeda/core/warn.h"
 #include "taeda/ops/copy.h"

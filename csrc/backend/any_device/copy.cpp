@@ -8,6 +8,7 @@
 #include "shape/create_rules.h"
 #include "shape/elementwise.h"
 #include "shape/view_rules.h"
+#include "taeda/core/overlap.h"
 #include "taeda/core/parallel.h"
 #include "taeda/core/warn.h"
 #include "taeda/ops/copy.h"
@@ -22,8 +23,8 @@ void copy_(const Tensor& self, const Tensor& src, bool) {
                    "a meta tensor has no elements to copy; make it real with to_empty() or empty_like() first");
   if (is_complex(src.dtype()) && !is_complex(self.dtype()) && self.dtype() != DType::Bool)
     warn("a copy from complex to real numbers drops the imaginary parts; take .real first to say so");
-  shape::check_no_internal_overlap(self);
-  shape::check_overlap(self, src);
+  check_no_internal_overlap(self);
+  check_overlap(self, src);
   if (self.data() == src.data() && self.dtype() == src.dtype() && std::ranges::equal(self.strides(), src.strides()))
     return;
   if (!host_can_use(self) || !host_can_use(src)) return transfer(self, src);

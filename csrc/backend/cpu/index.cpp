@@ -9,6 +9,7 @@
 #include "core/insertion_sort.h"
 #include "shape/elementwise.h"
 #include "taeda/core/determinism.h"
+#include "taeda/core/overlap.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/copy.h"
@@ -185,7 +186,7 @@ struct Slices {
 };
 
 void check_target(const Tensor& self, const Tensor& index, const Tensor& source) {
-  shape::check_no_internal_overlap(self);
+  check_no_internal_overlap(self);
   shape::check_apart(self, {&index, &source});
 }
 

@@ -6,6 +6,7 @@
 #include "backend/cpu/ops/mask.h"
 #include "shape/elementwise.h"
 #include "shape/index_rules.h"
+#include "taeda/core/overlap.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/view.h"
@@ -83,7 +84,7 @@ void fill_masked(const Tensor& self, const Tensor& mask, const char* element) {
   check_mask(mask);
   check_fits(self, mask);
   shape::warn_of_expanded(self);
-  shape::check_overlap(self, mask);
+  check_overlap(self, mask);
   Tensor whole = ops::expand(mask, self.sizes());
   TensorIterator<2> iterator;
   for (int64_t d = 0; d < self.dim(); ++d)
@@ -148,7 +149,7 @@ void masked_scatter_(const Tensor& self, const Tensor& mask, const Tensor& sourc
               source.dtype());
   check_mask(mask);
   check_fits(self, mask);
-  shape::check_no_internal_overlap(self);
+  check_no_internal_overlap(self);
   Tensor holds = ops::contiguous(ops::expand(mask, self.sizes()));
   std::vector<int64_t> starts = block_starts(truth_bytes(holds), holds.numel());
   TAEDA_CHECK(starts.back() <= source.numel(), "mask holds for ", starts.back(), " elements, but source has only ",

@@ -4,6 +4,7 @@
 #include "backend/cpu/engine/strided_copy.h"
 #include "shape/elementwise.h"
 #include "shape/index_rules.h"
+#include "taeda/core/overlap.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"
@@ -25,7 +26,7 @@ void scatter(const Tensor& self, int64_t dim, const Tensor& given, const Tensor&
   if (given.numel() == 0) return;
   dim = wrap_dim(dim, self.dim());
   Tensor index = given.dtype() == DType::Int64 ? given : ops::_to_copy(given, DType::Int64);
-  shape::check_no_internal_overlap(self);
+  check_no_internal_overlap(self);
   shape::check_apart(self, {&given, &src});
   if (share_storage(index, self)) index = ops::clone(index);
   Tensor source = src.defined() && share_storage(src, self) ? ops::clone(src) : src;

@@ -1,25 +1,15 @@
-#include <ATen/Functions.h>
 #include <ATen/MemoryOverlap.h>
+
+#include "taeda/core/overlap.h"
 
 namespace at {
 
-MemOverlap has_internal_overlap(const TensorBase& t) {
-  if (t.numel() == 0 || t.is_non_overlapping_and_dense()) return MemOverlap::No;
-  for (int64_t d = 0; d < t.dim(); ++d)
-    if (t.size(d) > 1 && t.stride(d) == 0) return MemOverlap::Yes;
-  return MemOverlap::TooHard;
-}
+static_assert(static_cast<int>(MemOverlap::TooHard) == static_cast<int>(::taeda::InternalOverlap::Unknown) &&
+              static_cast<int>(MemOverlapStatus::TooHard) == static_cast<int>(::taeda::Overlap::Unknown));
 
+MemOverlap has_internal_overlap(const TensorBase& t) { return static_cast<MemOverlap>(::taeda::internal_overlap(t)); }
 MemOverlapStatus get_overlap_status(const TensorBase& a, const TensorBase& b) {
-  if (a.is_same(b)) return MemOverlapStatus::Full;
-  if (a.numel() == 0 || b.numel() == 0) return MemOverlapStatus::No;
-  if (!a.is_non_overlapping_and_dense() || !b.is_non_overlapping_and_dense()) return MemOverlapStatus::TooHard;
-  if (!a.has_storage() || !b.has_storage() || !a.is_alias_of(b)) return MemOverlapStatus::No;
-  const auto *a_begin = static_cast<const char*>(a.const_data_ptr()), *a_end = a_begin + a.nbytes();
-  const auto *b_begin = static_cast<const char*>(b.const_data_ptr()), *b_end = b_begin + b.nbytes();
-  if (a_begin == b_begin && a_end == b_end)
-    return a.strides() == b.strides() ? MemOverlapStatus::Full : MemOverlapStatus::Partial;
-  return a_begin < b_end && b_begin < a_end ? MemOverlapStatus::Partial : MemOverlapStatus::No;
+  return static_cast<MemOverlapStatus>(::taeda::overlap_of(a, b));
 }
 
 void assert_no_internal_overlap(const TensorBase& t) {

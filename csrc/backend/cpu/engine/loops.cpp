@@ -5,6 +5,7 @@
 
 #include "backend/cpu/engine/convert.h"
 #include "shape/complex_half.h"
+#include "taeda/core/overlap.h"
 #include "taeda/ops/copy.h"
 
 namespace taeda::cpu {
@@ -301,9 +302,9 @@ void pointwise_out(const Pointwise& op, Operands in, std::initializer_list<const
     shape::prepare_outs(op.rule, in, call.common, sizes, results, in_place);
   }
   for (int i = 0; i < count; ++i) {
-    if (!plain) shape::check_no_internal_overlap(*results[i]);
+    if (!plain) check_no_internal_overlap(*results[i]);
     for (const Operand& operand : in)
-      if (operand.tensor()) shape::check_overlap(*results[i], *operand.tensor());
+      if (operand.tensor()) check_overlap(*results[i], *operand.tensor());
   }
   if (call.gives_more_than_common(results)) {
     Tensor made[shape::kMaxResults];

@@ -9,6 +9,7 @@
 #include "shape/elementwise.h"
 #include "shape/random_rules.h"
 #include "shape/view_rules.h"
+#include "taeda/core/overlap.h"
 #include "taeda/core/warn.h"
 #include "taeda/ops/copy.h"
 
@@ -53,7 +54,7 @@ bool is_dense(const Tensor& t) { return t.is_contiguous() || t->is_non_overlappi
 template <class T, class Fill>
 void fill_in_order(const Tensor& self, const Fill& fill) {
   if (is_dense(self)) return fill(self.data<T>(), self.numel());
-  shape::check_no_internal_overlap(self);
+  check_no_internal_overlap(self);
   Tensor target = in_memory_order(self, self), filled = new_tensor(target.sizes(), self.dtype());
   fill(filled.data<T>(), self.numel());
   strided_copy(target, filled);
@@ -186,7 +187,7 @@ void random_(const Tensor& self, const Ref<Generator>& generator) {
 }
 
 void bernoulli_(const Tensor& self, const Tensor& p, const Ref<Generator>& generator) {
-  shape::check_no_internal_overlap(self);
+  check_no_internal_overlap(self);
   shape::Dims expanded = shape::broadcast_sizes(self.sizes(), p.sizes());
   TAEDA_CHECK(std::ranges::equal(IntList(expanded), self.sizes()), "p of shape ", p.sizes(), " does not expand to ",
               self.sizes());
