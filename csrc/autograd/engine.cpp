@@ -284,18 +284,12 @@ Ref<RefCounted> capture_thread_state() {
   return state;
 }
 
-ThreadStateScope::ThreadStateScope(const Ref<RefCounted>& state) {
+Ref<RefCounted> exchange_thread_state(const Ref<RefCounted>& state) {
   auto* wanted = static_cast<CapturedState*>(state.get());
   Ref<CapturedState> before = make_ref<CapturedState>();
   before->core = std::exchange(t_state, wanted->core);
   for (auto& [part, captured] : wanted->parts) before->parts.emplace_back(part, part.exchange(captured));
-  before_ = before;
-}
-
-ThreadStateScope::~ThreadStateScope() {
-  auto* before = static_cast<CapturedState*>(before_.get());
-  t_state = before->core;
-  for (auto& [part, captured] : before->parts) part.exchange(captured);
+  return before;
 }
 
 }  // namespace taeda::autograd

@@ -124,15 +124,4 @@ TAEDA_API GraphTask* current_task();  // the pass that this thread is running, o
 // Hands a node to the thread of its device.
 void post_to_device_thread(Device device, Ref<GraphTask> task, uint32_t number);
 
-// All of this thread's state that calls depend on; `ThreadStateScope` puts it in force elsewhere.
-Ref<RefCounted> capture_thread_state();
-class ThreadStateScope {
- public:
-  explicit ThreadStateScope(const Ref<RefCounted>& state);
-  ~ThreadStateScope();
-
- private:
-  Ref<RefCounted> before_;
-};
-
 }  // namespace taeda::autograd

@@ -1,6 +1,8 @@
 // What a thread carries from call to call, taken to a thread that works for it.
 #pragma once
-#include <taeda/core/thread_state.h>
+#include <optional>
+
+#include <taeda/autograd/engine.h>
 
 #include <c10/macros/Macros.h>
 
@@ -8,12 +10,16 @@ namespace at {
 
 class ThreadLocalState {
  public:
-  ThreadLocalState() = default;  // this thread's
-  void set_grad_mode(bool on) { state_.grad_mode = on; }
-  static void setThreadLocalState(const ThreadLocalState& state) { ::taeda::t_state = state.state_; }
+  ThreadLocalState() : state_(::taeda::autograd::capture_thread_state()) {}  // this thread's
+  void set_grad_mode(bool on) { grad_mode_ = on; }
+  static void setThreadLocalState(const ThreadLocalState& state) {
+    ::taeda::autograd::exchange_thread_state(state.state_);
+    if (state.grad_mode_) ::taeda::t_state.grad_mode = *state.grad_mode_;
+  }
 
  private:
-  ::taeda::ThreadState state_ = ::taeda::t_state;
+  ::taeda::Ref<::taeda::RefCounted> state_;
+  std::optional<bool> grad_mode_;
 };
 
 // Another thread's state for a scope.

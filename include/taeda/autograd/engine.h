@@ -40,4 +40,17 @@ struct ThreadStatePart {
 };
 TAEDA_API void add_thread_state_part(ThreadStatePart part);
 
+// All of this thread's state that calls depend on.
+TAEDA_API Ref<RefCounted> capture_thread_state();
+TAEDA_API Ref<RefCounted> exchange_thread_state(const Ref<RefCounted>& state);  // puts it in force, gives what was
+class ThreadStateScope {
+ public:
+  explicit ThreadStateScope(const Ref<RefCounted>& state) : before_(exchange_thread_state(state)) {}
+  ~ThreadStateScope() { exchange_thread_state(before_); }
+  ThreadStateScope(const ThreadStateScope&) = delete;
+
+ private:
+  Ref<RefCounted> before_;
+};
+
 }  // namespace taeda::autograd

@@ -150,13 +150,24 @@ TEST(autocast_from_kernels) {
 
 TEST(states_of_threads) {
   at::NoGradGuard guard;
-  bool inside = true, after = false;
-  auto asks = at::wrapPropagateTLSState([&] { inside = at::GradMode::is_enabled(); });
+  at::autocast::set_autocast_enabled(at::kCPU, true);
+  auto state = [] { return std::pair(at::GradMode::is_enabled(), at::autocast::is_autocast_enabled(at::kCPU)); };
+  std::pair<bool, bool> inside, changed, after;
+  auto asks = at::wrapPropagateTLSState([&] { inside = state(); });
+  at::ThreadLocalState with_grad;
+  with_grad.set_grad_mode(true);
+  at::autocast::set_autocast_enabled(at::kCPU, false);
   std::thread([&] {
     asks();
-    after = at::GradMode::is_enabled();
+    {
+      at::ThreadLocalStateGuard scope(with_grad);
+      changed = state();
+    }
+    after = state();
   }).join();
-  CHECK(!inside && after);
+  CHECK(inside == std::pair(false, true));
+  CHECK(changed == std::pair(true, true));
+  CHECK(after == std::pair(true, false));
 }
 
 TEST(vectors_over_arrays) {
