@@ -130,15 +130,6 @@ std::string annotation_text(const Type::Parts& parts) {
   }
 }
 
-struct PartsHash {
-  size_t operator()(const Type::Parts& parts) const {
-    size_t hash = static_cast<size_t>(parts.kind) ^ std::hash<std::string>()(parts.name);
-    for (TypePtr type : parts.contained) hash = hash * 1000003 ^ std::hash<TypePtr>()(type);
-    for (const std::string& field : parts.fields) hash = hash * 1000003 ^ std::hash<std::string>()(field);
-    return hash;
-  }
-};
-
 }  // namespace
 
 Type::Type(Parts parts)
@@ -151,8 +142,17 @@ Type::Type(Parts parts)
 
 // All nodes but those with members of their own.
 struct Types {
+  struct Hash {
+    size_t operator()(const Type::Parts& parts) const {
+      size_t hash = static_cast<size_t>(parts.kind) ^ std::hash<std::string>()(parts.name);
+      for (TypePtr type : parts.contained) hash = hash * 1000003 ^ std::hash<TypePtr>()(type);
+      for (const std::string& field : parts.fields) hash = hash * 1000003 ^ std::hash<std::string>()(field);
+      return hash;
+    }
+  };
+
   Mutex mutex;
-  std::unordered_map<Type::Parts, std::unique_ptr<const Type>, PartsHash> nodes;
+  std::unordered_map<Type::Parts, std::unique_ptr<const Type>, Hash> nodes;
 
   static TypePtr node(Type::Parts parts) {
     static Types* types = new Types;

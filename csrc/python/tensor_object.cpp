@@ -260,7 +260,7 @@ void check_sole_holder(PyObject* object, bool accumulated) {
   TAEDA_CHECK_TYPE(PyObject_TypeCheck(object, tensor_base_type), "takes two tensors; got ", Py_TYPE(object)->tp_name);
   const TensorObject* t = cast(object);
   TAEDA_CHECK(!t->weakrefs, "a tensor that weak references know cannot be swapped");
-  const size_t of_graph = accumulated;  // the node that accumulates its gradient holds it, too
+  const int64_t of_graph = accumulated;  // the node that accumulates its gradient holds it, too
   TAEDA_CHECK(t->impl && t->impl->use_count() == 1 + of_graph,
               "a tensor that a view, a graph or another part of the program holds cannot be swapped");
 }

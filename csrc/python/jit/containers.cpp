@@ -163,7 +163,7 @@ PyObject* drop(PyObject* self, PyObject* key) {
   });
 }
 
-PySequenceMethods g_sequence = {.sq_length = size};
+PySequenceMethods g_sequence{};
 PyMethodDef g_methods[] = {
     {"type", type, METH_NOARGS, "type()\n--\n\nThe type of the list or dict."},
     {"plain", plain, METH_NOARGS, "plain()\n--\n\nA list or dict of Python's with the same items."},
@@ -193,6 +193,7 @@ int init_jit_containers(PyObject* module) {
   g_type.tp_new = make;
   g_type.tp_dealloc = deallocate;
   g_type.tp_methods = g_methods;
+  g_sequence.sq_length = size;
   g_type.tp_as_sequence = &g_sequence;
   g_type.tp_doc = "Container(object, type)\n--\n\nA list or dict that Python and programs share.";
   return add_type(module, g_type);

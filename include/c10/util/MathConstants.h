@@ -6,33 +6,23 @@
 
 namespace c10 {
 
-template <class T>
-constexpr T e = static_cast<T>(std::numbers::e);
-template <class T>
-constexpr T euler = static_cast<T>(std::numbers::egamma);
-template <class T>
-constexpr T frac_1_pi = static_cast<T>(std::numbers::inv_pi);
-template <class T>
-constexpr T frac_1_sqrt_pi = static_cast<T>(std::numbers::inv_sqrtpi);
-template <class T>
-constexpr T frac_sqrt_2 = static_cast<T>(std::numbers::sqrt2 / 2);
-template <class T>
-constexpr T frac_sqrt_3 = static_cast<T>(std::numbers::inv_sqrt3);
-template <class T>
-constexpr T golden_ratio = static_cast<T>(std::numbers::phi);
-template <class T>
-constexpr T ln_10 = static_cast<T>(std::numbers::ln10);
-template <class T>
-constexpr T ln_2 = static_cast<T>(std::numbers::ln2);
-template <class T>
-constexpr T log_10_e = static_cast<T>(std::numbers::log10e);
-template <class T>
-constexpr T log_2_e = static_cast<T>(std::numbers::log2e);
-template <class T>
-constexpr T pi = static_cast<T>(std::numbers::pi);
-template <class T>
-constexpr T sqrt_2 = static_cast<T>(std::numbers::sqrt2);
-template <class T>
-constexpr T sqrt_3 = static_cast<T>(std::numbers::sqrt3);
+#define TAEDA_CONSTANT(name, value) \
+  template <class T>                \
+  constexpr T name = static_cast<T>(value);
+TAEDA_CONSTANT(e, std::numbers::e)
+TAEDA_CONSTANT(euler, std::numbers::egamma)
+TAEDA_CONSTANT(frac_1_pi, std::numbers::inv_pi)
+TAEDA_CONSTANT(frac_1_sqrt_pi, std::numbers::inv_sqrtpi)
+TAEDA_CONSTANT(frac_sqrt_2, std::numbers::sqrt2 / 2)
+TAEDA_CONSTANT(frac_sqrt_3, std::numbers::inv_sqrt3)
+TAEDA_CONSTANT(golden_ratio, std::numbers::phi)
+TAEDA_CONSTANT(ln_10, std::numbers::ln10)
+TAEDA_CONSTANT(ln_2, std::numbers::ln2)
+TAEDA_CONSTANT(log_10_e, std::numbers::log10e)
+TAEDA_CONSTANT(log_2_e, std::numbers::log2e)
+TAEDA_CONSTANT(pi, std::numbers::pi)
+TAEDA_CONSTANT(sqrt_2, std::numbers::sqrt2)
+TAEDA_CONSTANT(sqrt_3, std::numbers::sqrt3)
+#undef TAEDA_CONSTANT
 
 }  // namespace c10
