@@ -156,15 +156,15 @@ class ProcessGroup:
             backend.set_timeout(timeout)
 
     def _set_group_name(self, name: str) -> None:
-        own = getattr(self, "setGroupName", None)
-        self._title = name if own is None else self._title
-        if own is not None:
+        if (own := getattr(self, "setGroupName", None)) is None:
+            self._title = name
+        else:
             own(name)
 
     def _set_group_desc(self, description: str) -> None:
-        own = getattr(self, "setGroupDesc", None)
-        self._description = description if own is None else self._description
-        if own is not None:
+        if (own := getattr(self, "setGroupDesc", None)) is None:
+            self._description = description
+        else:
             own(description)
 
     @property

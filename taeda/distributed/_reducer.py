@@ -217,7 +217,8 @@ class Reducer:
         self.marks = {MARKS[0]: time.time_ns()}
 
     def _mark(self, name: str) -> None:
-        self.marks.setdefault(name, time.time_ns())
+        if name not in self.marks:
+            self.marks[name] = time.time_ns()
 
     def _reduces(self) -> bool:
         return self.hook is not None or self.sends or self.as_views

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,25 +12,31 @@ from taeda.optim import Optimizer
 
 
 class FunctionalOptimizer:
-    """Steps of ``kind`` upon gradients that are given; its subclasses' arguments are those of ``kind``.
+    """Steps of an optimiser upon gradients that are given; its subclasses, which `functional` makes, say of which.
 
     Args:
         params: whose gradients `step` gets.
-        allow_empty: they may be none, for use by `step_param` alone.
-        options: what ``kind`` takes besides the parameters.
+        options: those of the optimiser, in the order of the subclass's signature; ``_allow_empty_param_list`` allows
+            for no parameters, for use by `step_param` alone.
 
     Raises:
-        ValueError: there are no parameters, or ``kind`` refuses the options.
+        ValueError: there are no parameters, or the optimiser refuses the options.
     """
 
-    def __init__(
-        self, kind: type[Optimizer], params: Sequence[Tensor], allow_empty: bool, options: dict[str, Any]
-    ) -> None:
-        members = list(params)
+    _kind: type[Optimizer]
+    _known: inspect.Signature
+
+    def __init__(self, params: Sequence[Tensor], *args: Any, **options: Any) -> None:
+        bound = self._known.bind(list(params), *args, **options)
+        bound.apply_defaults()
+        given = bound.arguments
+        members, allow_empty = given.pop("params"), given.pop("_allow_empty_param_list")
         if not members and not allow_empty:
             raise ValueError(f"{type(self).__name__}: params is wanted as a list of tensors; got an empty one")
-        forms: dict[str, Any] = {name: options[name] or None for name in ("foreach", "fused") if name in options}
-        self._optimizer = kind([{"params": members}], **{**options, **forms})
+        taken = inspect.signature(self._kind).parameters
+        forms: dict[str, Any] = {name: given[name] or None for name in ("foreach", "fused") if name in given}
+        known = {name: value for name, value in {**given, **forms}.items() if name in taken}
+        self._optimizer: Any = self._kind([{"params": members}], **known)
         self.defaults = self._optimizer.defaults
         self.param_group = self._optimizer.param_groups[0]
         self.state = self._optimizer.state
@@ -64,3 +71,19 @@ class FunctionalOptimizer:
             self.param_group["params"] = members
             for param, gradient in zip(params, kept, strict=True):
                 param.grad = gradient
+
+
+def functional(kind: type[Optimizer], **defaults: Any) -> type[FunctionalOptimizer]:
+    """The form of ``kind`` that is handed gradients.
+
+    Args:
+        kind: an optimiser.
+        defaults: the arguments after the parameters, in order; those that ``kind`` has not have no effect.
+    """
+    names = {"params": inspect.Parameter.empty, **defaults, "_allow_empty_param_list": False}
+    known = inspect.Signature(
+        [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=names[name]) for name in names]
+    )
+    doc = f"`taeda.optim.{kind.__name__}` whose ``step`` takes the gradients."
+    body = {"_kind": kind, "_known": known, "__signature__": known, "__doc__": doc}
+    return type(f"_Functional{kind.__name__}", (FunctionalOptimizer,), body)

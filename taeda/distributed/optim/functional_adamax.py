@@ -2,37 +2,12 @@
 
 from __future__ import annotations
 
-from taeda import Tensor
-from taeda.distributed.optim._functional import FunctionalOptimizer
+from taeda.distributed.optim._functional import functional
 from taeda.optim import Adamax
 
 __all__: list[str] = []
 
-
-class _FunctionalAdamax(FunctionalOptimizer):
-    """`taeda.optim.Adamax` whose ``step`` takes the gradients."""
-
-    def __init__(
-        self,
-        params: list[Tensor],
-        lr: float = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 0.0,
-        foreach: bool = False,
-        maximize: bool = False,
-        _allow_empty_param_list: bool = False,
-    ) -> None:
-        super().__init__(
-            Adamax,
-            params,
-            _allow_empty_param_list,
-            {
-                "lr": lr,
-                "betas": betas,
-                "eps": eps,
-                "weight_decay": weight_decay,
-                "foreach": foreach,
-                "maximize": maximize,
-            },
-        )
+_FunctionalAdamax = functional(
+    Adamax,
+    lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0, foreach=False, maximize=False,
+)  # fmt: skip

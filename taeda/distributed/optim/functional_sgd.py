@@ -2,41 +2,13 @@
 
 from __future__ import annotations
 
-from taeda import Tensor
-from taeda.distributed.optim._functional import FunctionalOptimizer
+from taeda.distributed.optim._functional import functional
 from taeda.optim import SGD
 
 __all__: list[str] = []
 
-
-class _FunctionalSGD(FunctionalOptimizer):
-    """`taeda.optim.SGD` whose ``step`` takes the gradients."""
-
-    def __init__(
-        self,
-        params: list[Tensor],
-        lr: float = 1e-2,
-        momentum: float = 0.0,
-        dampening: float = 0.0,
-        weight_decay: float = 0.0,
-        nesterov: bool = False,
-        maximize: bool = False,
-        foreach: bool = False,
-        fused: bool = False,
-        _allow_empty_param_list: bool = False,
-    ) -> None:
-        super().__init__(
-            SGD,
-            params,
-            _allow_empty_param_list,
-            {
-                "lr": lr,
-                "momentum": momentum,
-                "dampening": dampening,
-                "weight_decay": weight_decay,
-                "nesterov": nesterov,
-                "maximize": maximize,
-                "foreach": foreach,
-                "fused": fused,
-            },
-        )
+_FunctionalSGD = functional(
+    SGD,
+    lr=1e-2, momentum=0.0, dampening=0.0, weight_decay=0.0, nesterov=False, maximize=False, foreach=False,
+    fused=False,
+)  # fmt: skip

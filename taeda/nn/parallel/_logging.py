@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, NamedTuple
 
 import taeda
 import taeda.distributed as dist
@@ -40,6 +40,16 @@ class DDPLoggingData:
                 self.ints_map[name] = int(value)
 
 
+class _Iteration(NamedTuple):
+    """What a reducer knew at the end of one."""
+
+    unused: list[Any]
+    reduced: int  # buckets
+    order: list[int]
+    rebuilt: list[list[Any]] | None  # the buckets, once they follow that order
+    marks: dict[str, int]
+
+
 class Logger:
     """Keeps the `DDPLoggingData` of one wrapper."""
 
@@ -48,6 +58,7 @@ class Logger:
         self._data = DDPLoggingData()
         self._sums = dict.fromkeys(_SPANS, 0)
         self._passes = 0  # which the sums are over
+        self._last: _Iteration | None = None
         group = wrapper.process_group
         backend = group.name() if group.made_by_hand else dist.get_backend(group)
         self._data.put(
@@ -74,6 +85,8 @@ class Logger:
         )  # fmt: skip
 
     def _get_ddp_logging_data(self) -> DDPLoggingData:
+        if self._last is not None:
+            self._put_last(self._last)
         return self._data
 
     def _set_comm_hook_name(self, comm_hook: str) -> None:
@@ -90,33 +103,36 @@ class Logger:
         self._data.put(has_error=True, error=message, iteration=self._reducer.iterations)
 
     def set_runtime_stats_and_log(self) -> None:
-        """Notes how the last iteration went; called where the next begins."""
+        """Notes how the last iteration went; called where the next begins.
+
+        The texts are made when somebody asks for them, not in each step.
+        """
         reducer = self._reducer
         self._data.put(iteration=reducer.iterations)
         if not reducer.iterations:
             return
-        self._data.put(
-            unused_parameter_size=_size_of(reducer.last_unused), has_rebuilt_buckets=reducer.rebuilt,
-            num_buckets_reduced=reducer.last_reduced,
-        )  # fmt: skip
-        if reducer.last_order:
-            self._data.put(prev_iteration_grad_ready_order_indices=", ".join(map(str, reducer.last_order)))
-        if reducer.rebuilt:
-            numbers = [" ".join(str(reducer.number_of(p)) for p in members) for members in reducer.members]
-            self._data.put(
-                rebuilt_bucket_sizes=_sizes(reducer.members), rebuilt_per_bucket_param_indices=", ".join(numbers)
-            )
-        self._put_times(reducer.marks)
+        marks = reducer.marks
+        members = reducer.members if reducer.rebuilt else None
+        self._last = _Iteration(reducer.last_unused, reducer.last_reduced, reducer.last_order, members, marks)
+        if len(marks) == len(MARKS):  # else that backward pass was not the wrapper's
+            self._passes += 1
+            for name, (start, end) in _SPANS.items():
+                self._sums[name] += max(marks[end] - marks[start], 0)
 
-    def _put_times(self, marks: dict[str, int]) -> None:
-        if len(marks) < len(MARKS):  # that backward pass was not the wrapper's
-            return
-        self._passes += 1
-        for name, (start, end) in _SPANS.items():
-            span = max(marks[end] - marks[start], 0)
-            self._sums[name] += span
-            self._data.put(**{name: span, f"avg_{name}": self._sums[name] // self._passes})
-        self._data.put(**marks)
+    def _put_last(self, last: _Iteration) -> None:
+        put, members = self._data.put, last.rebuilt
+        put(unused_parameter_size=_size_of(last.unused), has_rebuilt_buckets=members is not None,
+            num_buckets_reduced=last.reduced)  # fmt: skip
+        if last.order:
+            put(prev_iteration_grad_ready_order_indices=", ".join(map(str, last.order)))
+        if members is not None:
+            numbers = [" ".join(str(self._reducer.number_of(p)) for p in bucket) for bucket in members]
+            put(rebuilt_bucket_sizes=_sizes(members), rebuilt_per_bucket_param_indices=", ".join(numbers))
+        if len(last.marks) == len(MARKS):
+            for name, (start, end) in _SPANS.items():
+                span = max(last.marks[end] - last.marks[start], 0)
+                put(**{name: span, f"avg_{name}": self._sums[name] // self._passes})
+            put(**last.marks)
 
 
 def _size_of(parameters: list[Any]) -> int:
