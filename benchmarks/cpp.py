@@ -1,9 +1,8 @@
-"""What C++ costs: compiling against the headers, and calls, beside libtorch; both built and run in turn."""
+"""What calls from C++ cost, beside libtorch; both built and run in turn."""
 
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import tempfile
 import time
@@ -12,17 +11,9 @@ from pathlib import Path
 from benchmarks.timing import Budget, Row
 from tools.cpp_examples import flags
 
-GROUP = "cpp"
+GROUP = "cpp calls"
 ROOT = Path(__file__).resolve().parent.parent
-BUDGETS = {"cpp calls": Budget(mean=0.5, worst=1.0), "cpp compile": Budget(mean=0.35, worst=0.35)}
-MOST_HEADERS, MOST_MEGABYTES = 300, 6.0
-
-PROGRAMS = {
-    "torch/extension.h": "#include <torch/extension.h>\ntorch::Tensor twice(torch::Tensor x) { return x * 2; }\n"
-    'PYBIND11_MODULE(bench, m) { m.def("twice", &twice); }\n',
-    "torch/torch.h": "#include <torch/torch.h>\n"
-    "int main() { return (torch::ones({2, 2}) * 2).sum().item<int>() != 8; }\n",
-}
+BUDGETS = {GROUP: Budget(mean=0.5, worst=1.0)}
 
 # Each line is timed alone: nanoseconds of the least of many rounds.
 CALLS = r"""
@@ -71,26 +62,6 @@ int main() {
 """
 
 
-def compile_one(library: str, source: Path, made: Path, *more: str) -> tuple[float, float, int]:
-    """Processor seconds, megabytes at most, and headers of the library's own that are read."""
-    compiler, wheel = os.environ.get("CXX", "g++"), []
-    if "extension" in source.read_text():
-        import sysconfig
-
-        import pybind11
-
-        wheel = [f"-I{pybind11.get_include()}", f"-I{sysconfig.get_paths()['include']}", "-fPIC", "-shared"]
-    given = [f for f in flags(library, ROOT / "build" / "dev") if f.startswith("-I")]
-    command = [compiler, "-std=c++20", *more, str(source), *given, *wheel, "-c", "-o", str(made), "-MD"]
-    process = subprocess.Popen(command)
-    _, status, usage = os.wait4(process.pid, 0)
-    if status:
-        raise RuntimeError(f"{source.name} does not compile against {library}")
-    own = re.compile(r"(include|generated)/(?:torch|ATen|c10|taeda|caffe2)/")
-    headers = [h for h in made.with_suffix(".d").read_text().split() if own.search(h) and "pybind11" not in h]
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, len(headers)
-
-
 def call_times(library: str, folder: Path) -> dict[str, float]:
     source, program = folder / "calls.cpp", folder / f"calls_{library}"
     source.write_text(CALLS)
@@ -102,32 +73,13 @@ def call_times(library: str, folder: Path) -> dict[str, float]:
     return {name: float(value) for name, value in (line.split("|") for line in said.splitlines())}
 
 
-def installed_megabytes() -> float:
-    folders = [ROOT / "include", ROOT / "build" / "dev" / "generated" / "include"]
-    return sum(p.stat().st_size for folder in folders for p in folder.rglob("*") if p.is_file()) / 1e6
-
-
 def rows(quick: bool) -> list[Row]:
-    found = []
+    best: dict[str, dict[str, float]] = {}
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        for header, text in PROGRAMS.items():
-            source = folder / (header.replace("/", "_") + ".cpp")
-            source.write_text(text)
-            ours = compile_one("taeda", source, folder / "ours.o", "-O2")
-            theirs = compile_one("torch", source, folder / "theirs.o", "-O2")
-            found += [
-                Row("cpp compile", f"{header}, processor time", ours[0], theirs[0], "s"),
-                Row("cpp compile", f"{header}, memory", ours[1], theirs[1], "MB"),
-                Row("cpp", f"{header}, our headers read", ours[2], theirs[2], "", MOST_HEADERS, absolute=True),
-            ]
-        found.append(Row("cpp", "headers installed", installed_megabytes(), None, "MB", MOST_MEGABYTES, absolute=True))
-        best: dict[str, dict[str, float]] = {}
         for _ in range(1 if quick else 3):
             for library in ("taeda", "torch"):
-                for call, value in call_times(library, folder).items():
+                for call, value in call_times(library, Path(name)).items():
                     kept = best.setdefault(call, {})
                     kept[library] = min(value, kept.get(library, value))
                 time.sleep(0.1)
-        found += [Row("cpp calls", call, t["taeda"], t["torch"], "ns") for call, t in best.items()]
-    return found
+    return [Row(GROUP, call, t["taeda"], t["torch"], "ns") for call, t in best.items()]
