@@ -221,6 +221,8 @@ def test_hooks() -> None:
     for losses in found:
         assert [name for name, (_, same) in losses.items() if not same] == ["NOOP"]
         assert losses["power"][0] <= losses["ALLREDUCE"][0] + 0.03
+        assert abs(losses["QUANTIZE_PER_TENSOR"][0] - losses["ALLREDUCE"][0]) <= 0.01
+        assert abs(losses["QUANTIZE_PER_CHANNEL"][0] - losses["ALLREDUCE"][0]) <= 0.01
         assert losses["FP16_COMPRESS"][0] == losses["BF16_COMPRESS"][0] == losses["ALLREDUCE"][0]
 
 

@@ -280,6 +280,34 @@ def test_a_node_that_comes_later_joins(job: Job) -> None:
     assert {rank: one["WORLD_SIZE"] for rank, one in job.told().items()} == {0: 2, 1: 2}
 
 
+def test_a_node_that_leaves_is_done_without(job: Job) -> None:
+    text = (
+        TELL
+        + """
+(here / f"launcher-{told['RANK']}").write_text(str(os.getppid()))
+import time
+import taeda
+import taeda.distributed as dist
+dist.init_process_group()
+if not told['TORCHELASTIC_RESTART_COUNT']:
+    x = taeda.ones(1)
+    while True:
+        dist.all_reduce(x)
+        time.sleep(0.05)
+"""
+    )
+    conf = ("--rdzv-conf", "last_call_timeout=1,keep_alive_interval=1", "--max-restarts", "5")
+    started = start_nodes(job, text, 2, "1:2", *conf)
+    noted = job.folder / "launcher-1"
+    wait_until(lambda: noted.exists() and noted.read_text() != "")
+    gone = next(one for one in started if str(one.pid) == noted.read_text())
+    gone.send_signal(signal.SIGINT)
+    stays = next(one for one in started if one is not gone)
+    error = stays.communicate(timeout=60)[1]
+    assert stays.returncode == 0, error
+    assert any(one["WORLD_SIZE"] == 1 for attempt in range(1, 6) for one in job.told(attempt).values()), error
+
+
 def test_a_node_that_never_comes(job: Job) -> None:
     [process] = start_nodes(job, TELL, 1, "2", "--rdzv-conf", "join_timeout=1")
     _, err = process.communicate(timeout=60)

@@ -158,6 +158,29 @@ def test_submodules_are_cut_off_before_or_behind() -> None:
         pipe.get_stage_module(2)
 
 
+def test_a_policy_cuts_the_recorded_graph() -> None:
+    model = nn.Sequential(*layers())
+
+    def in_the_middle(module: Any) -> Any:
+        calls = [node for node in module.graph.nodes if node.op == "call_function"]
+        with module.graph.inserting_after(calls[len(calls) // 2 - 1]):
+            module.graph.call_function(pipe_split)
+        return module
+
+    def other(module: Any) -> Any:
+        module.graph.call_function(taeda.ones, (2,))
+        return module
+
+    pipe = pipeline(model, (batch()[0],), split_policy=in_the_middle)
+    kept = [[name for name, _ in pipe.get_stage_module(index).named_children()] for index in range(2)]
+    assert pipe.num_stages == 2 and kept == [["0", "1"], ["2", "3"]]
+    taeda.testing.assert_close(pipe(batch()[0])[0], model(batch()[0]))
+    with pytest.raises(ValueError, match="only calls of pipe_split"):
+        pipeline(model, (batch()[0],), split_policy=other)
+    with pytest.raises(ValueError, match="not both"):
+        pipeline(model, (batch()[0],), split_spec={}, split_policy=other)
+
+
 def test_replicas_of_a_stage_take_the_mean() -> None:
     """Two pipelines of two stages: on ranks 0 and 1, and on 2 and 3."""
     x, target = batch()

@@ -22,6 +22,7 @@ from taeda.distributed.tensor.parallel import (
     loss_parallel,
     parallelize_module,
 )
+from taeda.nn.parallel import DistributedDataParallel
 
 pytestmark = needs_mpi
 WIDTH, HEADS, WORDS = 8, 4, 12
@@ -140,6 +141,30 @@ def _in_two_ways(rank: int) -> list[Any]:
 
 def test_with_parameters_sharded_too() -> None:
     assert run(4, _in_two_ways) == [[True, True, (WIDTH // 4, WIDTH), 2]] * 4
+
+
+def _copied(rank: int) -> list[Any]:
+    mesh = init_device_mesh("cpu", (2, 2), mesh_dim_names=("dp", "tp"))
+    net, whole = Net(), Net()
+    parallelize_module(net, mesh["tp"], PLAIN)
+    x, target = words()
+    mine = mesh["dp"].get_local_rank()
+    wrapped = DistributedDataParallel(net, device_mesh=mesh["dp"])
+    ours, theirs = (taeda.optim.SGD(one.parameters(), lr=0.1) for one in (wrapped, whole))
+    for _ in range(2):
+        ours.zero_grad(), theirs.zero_grad()
+        F.cross_entropy(wrapped(x[mine : mine + 1]).flatten(0, 1), target.view(2, 6)[mine]).backward()
+        F.cross_entropy(whole(x).flatten(0, 1), target).backward()
+        ours.step(), theirs.step()
+    part, full = net.blocks[0].q.weight, whole.blocks[0].q.weight
+    own = distribute_tensor(full.detach(), mesh["tp"], [Shard(0)]).to_local()
+    with pytest.raises(RuntimeError, match="a device_mesh of one dimension"):
+        DistributedDataParallel(Net(), device_mesh=mesh)
+    return [bool(taeda.allclose(part, own, atol=1e-5)), type(part) is nn.Parameter]
+
+
+def test_copies_over_the_other_dimension() -> None:
+    assert run(4, _copied) == [[True, True]] * 4
 
 
 def _arguments(rank: int) -> list[str]:

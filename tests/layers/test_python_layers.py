@@ -60,6 +60,7 @@ LOOKS_UP = {
 HARMLESS = {
     "taeda._library.ops": "a pickled op is found through taeda.ops, its public name",
     "taeda.autograd._chrome_trace": "one class, in two files",
+    "taeda.distributed._shard.sharding_spec": "a way to cut makes tensors, which say in which way they are cut",
     "taeda.fx.graph": "a graph makes its nodes and its code, which ask for it",
     "taeda.jit._script": "what is compiled asks for what it calls to be compiled: functions, classes and modules do",
     "taeda.jit.ir": "a graph asks for what is made of graphs: the schemas of its nodes, its text, what it calls",

@@ -25,20 +25,32 @@ from taeda.distributed.tensor import DTensor
 from taeda.distributed.tensor._spec import part_in_whole
 
 
-def local_chunk(value: Tensor) -> ChunkStorageMetadata | None:
-    """The chunk that this process has; None if it is not on the tensor's mesh, or has nothing of it."""
+def _shards(value: Tensor) -> list[Any] | None:
+    """The shards of a `ShardedTensor`, which is told by what it can do, so that its module need not be imported."""
+    return value.local_shards() if hasattr(value, "local_shards") else None
+
+
+def local_chunks(value: Tensor) -> list[ChunkStorageMetadata]:
+    """The chunks that this process has; none if it is not on the tensor's mesh, or has nothing of it."""
+    if (shards := _shards(value)) is not None:
+        places = [one.metadata for one in shards]
+        return [ChunkStorageMetadata(Size(one.shard_offsets), Size(one.shard_sizes)) for one in places]
     if not isinstance(value, DTensor):
-        return ChunkStorageMetadata(Size([0] * value.dim()), value.size())
+        return [ChunkStorageMetadata(Size([0] * value.dim()), value.size())]
     if value.device_mesh.get_coordinate() is None:
-        return None
+        return []
     sizes, offsets = part_in_whole(value._spec)
     if 0 in sizes and 0 not in value.shape:
-        return None
-    return ChunkStorageMetadata(Size(offsets), Size(sizes))
+        return []
+    return [ChunkStorageMetadata(Size(offsets), Size(sizes))]
 
 
-def local_part(value: Tensor) -> Tensor:
-    """The tensor of that chunk."""
+def local_part(value: Tensor, offset: Size | None = None) -> Tensor:
+    """The tensor of the chunk that begins at ``offset``."""
+    if (shards := _shards(value)) is not None:
+        return next(
+            one.tensor for one in shards if offset is None or tuple(one.metadata.shard_offsets) == tuple(offset)
+        )
     return value.to_local() if isinstance(value, DTensor) else value
 
 
@@ -46,13 +58,14 @@ def write_items(name: str, value: Any) -> list[WriteItem]:
     """What to write of a value."""
     if not isinstance(value, Tensor):
         return [WriteItem(MetadataIndex(name), WriteItemType.BYTE_IO, BytesIOWriteData(0))]
-    chunk = local_chunk(value)
-    if chunk is None:
-        return []
-    kind = WriteItemType.SHARD if isinstance(value, DTensor) else WriteItemType.TENSOR
-    properties = TensorProperties.create_from_tensor(local_part(value))
-    data = TensorWriteData(chunk, properties, Size(value.shape))
-    return [WriteItem(MetadataIndex(name, chunk.offsets, 0), kind, tensor_data=data)]
+    whole = not isinstance(value, DTensor) and _shards(value) is None
+    items = []
+    for at, chunk in enumerate(local_chunks(value)):
+        properties = TensorProperties.create_from_tensor(local_part(value, chunk.offsets))
+        kind = WriteItemType.TENSOR if whole else WriteItemType.SHARD
+        data = TensorWriteData(chunk, properties, Size(value.shape))
+        items.append(WriteItem(MetadataIndex(name, chunk.offsets, at), kind, tensor_data=data))
+    return items
 
 
 def read_items(name: str, stored: TensorStorageMetadata | BytesStorageMetadata, value: Any) -> list[ReadItem]:
@@ -69,8 +82,7 @@ def read_items(name: str, stored: TensorStorageMetadata | BytesStorageMetadata, 
     if tuple(value.shape) != tuple(stored.size):
         raise ValueError(f"taeda.distributed.checkpoint: {name} is stored with shape {tuple(stored.size)}; "
                          f"got {tuple(value.shape)}")  # fmt: skip
-    own = local_chunk(value)
-    return [] if own is None else list(overlaps(name, stored, own))
+    return [item for at, own in enumerate(local_chunks(value)) for item in overlaps(name, stored, own, at)]
 
 
 def overlaps(

@@ -89,7 +89,7 @@ class DefaultSavePlanner(SavePlanner):
     def lookup_object(self, index: MetadataIndex) -> Any:
         """The value of an index; of a tensor the part that is here."""
         value = self.state_dict[index.fqn]
-        return local_part(value) if isinstance(value, Tensor) else value
+        return local_part(value, index.offset) if isinstance(value, Tensor) else value
 
     def transform_object(self, write_item: WriteItem, object: Any) -> Any:
         """What is no tensor as bytes."""
@@ -150,7 +150,7 @@ class DefaultLoadPlanner(LoadPlanner):
 
     def lookup_tensor(self, index: MetadataIndex) -> Tensor:
         """The part of a tensor that is here."""
-        return local_part(self.state_dict[index.fqn])
+        return local_part(self.state_dict[index.fqn], index.offset)
 
     def transform_tensor(self, read_item: ReadItem, tensor: Tensor) -> Tensor:
         """The part that an item fills."""

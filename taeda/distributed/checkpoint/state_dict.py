@@ -72,7 +72,8 @@ def _kind(model: nn.Module, options: StateDictOptions) -> Iterator[bool]:
     if options.full_state_dict:
         given: Any = (StateDictType.FULL_STATE_DICT, FullStateDictConfig(), FullOptimStateDictConfig())
     else:
-        given = (StateDictType.SHARDED_STATE_DICT, ShardedStateDictConfig(), ShardedOptimStateDictConfig())
+        given = (StateDictType.SHARDED_STATE_DICT, ShardedStateDictConfig(_use_dtensor=True),
+                 ShardedOptimStateDictConfig(_use_dtensor=True))  # fmt: skip
     with FullyShardedDataParallel.state_dict_type(model, *given):
         yield True
 

@@ -58,7 +58,7 @@ def optim_state_dict(model: nn.Module, optim: Any, optim_state_dict: State | Non
     """
     kind, config = _config(model)
     only_first = isinstance(config, FullOptimStateDictConfig) and config.rank0_only
-    return _saved(model, optim, optim_state_dict, kind, only_first)
+    return _saved(model, optim, optim_state_dict, kind, only_first, getattr(config, "_use_dtensor", True))
 
 
 def full_optim_state_dict(
@@ -69,11 +69,14 @@ def full_optim_state_dict(
 
 
 def sharded_optim_state_dict(model: nn.Module, optim: Any, group: Any = None) -> State:
-    """The state of ``optim`` by parameters' names, as DTensors."""
-    return _saved(model, optim, None, StateDictType.SHARDED_STATE_DICT, False)
+    """The state of ``optim`` by names, as `ShardedTensor`, or as DTensors where the wrappers have a mesh."""
+    dtensors = any(vars(one).get("_device_mesh") is not None for one in model.modules())
+    return _saved(model, optim, None, StateDictType.SHARDED_STATE_DICT, False, dtensors)
 
 
-def _saved(model: nn.Module, optim: Any, given: State | None, kind: StateDictType, only_first: bool) -> State:
+def _saved(
+    model: nn.Module, optim: Any, given: State | None, kind: StateDictType, only_first: bool, dtensors: bool = True
+) -> State:
     table = _Parameters(model)
     state = optim.state_dict() if given is None else given
     order = [one for group in optim.param_groups for one in group["params"]]
@@ -86,7 +89,7 @@ def _saved(model: nn.Module, optim: Any, given: State | None, kind: StateDictTyp
         own = [by_id.get(id(one)) for one in group.sharded]
         states = [state["state"].get(number, {}) if number is not None else {} for number in own]
         names = [name for one in group.sharded for name in table.names[id(one)]]
-        for name, value in zip(names, _group_states(group, states, kind), strict=True):
+        for name, value in zip(names, _group_states(group, states, kind, dtensors), strict=True):
             if value:
                 result[name] = value
     for one in order:
@@ -103,7 +106,7 @@ def _is_cut(value: Any) -> bool:
     return isinstance(value, Tensor) and value.dim() > 0
 
 
-def _group_states(group: FlatGroup, states: list[State], kind: StateDictType) -> list[State]:
+def _group_states(group: FlatGroup, states: list[State], kind: StateDictType, dtensors: bool) -> list[State]:
     """For each parameter of a group its state, from that of the shards."""
     results: list[State] = [{} for _ in group.places]
     known: list[dict[str, Any]] = [
@@ -127,7 +130,7 @@ def _group_states(group: FlatGroup, states: list[State], kind: StateDictType) ->
             full = group.whole_of(shard)
             for at in cuts:
                 sharded = kind is StateDictType.SHARDED_STATE_DICT
-                results[at][name] = cut(full[at], group) if sharded else full[at].clone()
+                results[at][name] = cut(full[at], group, dtensor=dtensors) if sharded else full[at].clone()
         for at, one in enumerate(known):
             if name in one and at not in cuts:
                 value = one[name][0]

@@ -69,7 +69,8 @@ def _after_saving(module: Any, state: dict[str, Any], prefix: str, metadata: Any
         if name not in state or settings.state_dict_type is StateDictType.LOCAL_STATE_DICT:
             continue
         value = state[name]
-        state[name] = cut(value.detach(), group, module._device_mesh) if sharded else value.clone()
+        dtensors = getattr(settings.state_dict_config, "_use_dtensor", True)
+        state[name] = cut(value.detach(), group, module._device_mesh, dtensors) if sharded else value.clone()
     for name, dtype in module._buffer_dtypes.items():
         if (key := f"{prefix}{WRAPPED}.{name}") in state:
             state[key] = state[key].to(dtype)
@@ -109,8 +110,9 @@ def mesh_of(processes: Any, given: Any = None) -> Any:
     return _meshes[processes]
 
 
-def cut(value: Tensor, group: Any, mesh: Any = None) -> Any:
-    """A DTensor of a whole tensor, cut along its first dimension over the processes that have shards."""
+def cut(value: Tensor, group: Any, mesh: Any = None, dtensor: bool = True) -> Any:
+    """A DTensor, or a `ShardedTensor`, of a whole tensor, cut along its first dimension over the processes that have
+    shards."""
     from taeda.distributed.tensor import DTensor, Replicate, Shard
     from taeda.distributed.tensor._redistribute import local_of
     from taeda.distributed.tensor._spec import DTensorSpec
@@ -118,6 +120,10 @@ def cut(value: Tensor, group: Any, mesh: Any = None) -> Any:
     processes = group.processes.shard or group.processes.replicate
     if processes is None or value.dim() == 0:
         return value.clone()
+    if not dtensor:
+        from taeda.distributed._shard.sharded_tensor.api import rows_of
+
+        return value.clone() if group.processes.shard is None else rows_of(value, group.processes.shard)
     placement: Any = Replicate() if group.processes.shard is None else Shard(0)
     spec = DTensorSpec(mesh_of(processes, mesh), (placement,), tuple(value.shape))
     return DTensor(local_of(value, spec).clone(), spec, requires_grad=False)
@@ -125,6 +131,8 @@ def cut(value: Tensor, group: Any, mesh: Any = None) -> Any:
 
 def whole(value: Any) -> Any:
     """A tensor whole, if it is cut."""
+    if hasattr(value, "local_shards"):
+        return value._whole()
     return value.full_tensor() if hasattr(value, "full_tensor") else value
 
 

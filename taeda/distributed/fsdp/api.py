@@ -40,7 +40,7 @@ class StateDictType(Enum):
 
     FULL_STATE_DICT = auto()  # whole tensors
     LOCAL_STATE_DICT = auto()  # this process's flat shards
-    SHARDED_STATE_DICT = auto()  # DTensors
+    SHARDED_STATE_DICT = auto()  # `ShardedTensor`, or DTensors
 
 
 class OptimStateKeyType(Enum):
@@ -95,7 +95,7 @@ class LocalStateDictConfig(StateDictConfig):
 
 @dataclass
 class ShardedStateDictConfig(StateDictConfig):
-    """``_use_dtensor``: accepted; DTensors are what there is."""
+    """``_use_dtensor``: DTensors in place of `ShardedTensor`, as where the wrappers were given a mesh."""
 
     _use_dtensor: bool = False
 

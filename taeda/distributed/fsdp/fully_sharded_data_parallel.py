@@ -289,6 +289,8 @@ class FullyShardedDataParallel(nn.Module):
         )
         wrappers = FullyShardedDataParallel.fsdp_modules(module)
         before = wrappers[0]._settings if wrappers else new
+        if state_dict_type is StateDictType.SHARDED_STATE_DICT and wrappers and wrappers[0]._device_mesh is not None:
+            new.state_dict_config._use_dtensor = new.optim_state_dict_config._use_dtensor = True  # type: ignore[attr-defined]
         for one in wrappers:
             one._settings = new
         return before

@@ -100,11 +100,15 @@ def pipeline(
 
     The arguments are those of one microbatch; the model is recorded on them as `taeda.export.export` does. Weights
     that several stages use are in each of them.
+
+    Args:
+        split_policy: puts calls of `pipe_split` into the recorded graph, a `GraphModule`, and returns it.
+
+    Raises:
+        ValueError: both ways to split, or a policy that changes what is computed.
     """
     if split_spec is not None and split_policy is not None:
         raise ValueError("taeda.distributed.pipelining.pipeline: give split_spec or split_policy, not both")
-    if split_policy is not None:
-        raise NotImplementedError("taeda.distributed.pipelining.pipeline: split_policy; name submodules in split_spec")
     marks: list[set[str]] = []
     handles = annotate_split_points(module, split_spec or {})
     _local.marks = marks
@@ -114,7 +118,25 @@ def pipeline(
         _local.marks = None
         for handle in handles:
             handle.remove()
-    return _cut(module, program, marks)
+    return _cut(module, program, marks if split_policy is None else _chosen(program, split_policy))
+
+
+def _chosen(program: ExportedProgram, policy: Callable[[fx.GraphModule], fx.GraphModule]) -> list[set[str]]:
+    """Where a policy splits: for each `pipe_split` that it put into the graph, the nodes before."""
+    known = {node.name for node in program.graph.nodes}
+    marks: list[set[str]] = []
+    before: set[str] = set()
+    for node in policy(program.module(check_guards=False)).graph.nodes:
+        if node.target is pipe_split:
+            marks += [set(before)] if before and before not in marks else []
+        elif node.op.startswith("call_"):
+            if node.name not in known:
+                raise ValueError(
+                    f"taeda.distributed.pipelining.pipeline: split_policy put {node.name} into the graph, where only "
+                    "calls of pipe_split are wanted"
+                )
+            before.add(node.name)
+    return marks
 
 
 def _cut(module: nn.Module, program: ExportedProgram, marks: list[set[str]]) -> Pipe:

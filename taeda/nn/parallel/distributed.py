@@ -39,11 +39,16 @@ class DistributedDataParallel(Module, Joinable):
         find_unused_parameters: do not wait for gradients of parameters that a forward pass did without.
         gradient_as_bucket_view: gradients are views of what is sent, which saves their memory and two copies.
         static_graph: the same parameters are used in every iteration.
+        device_mesh: a mesh of one dimension, in place of a group. Where it is part of a larger mesh, parameters that
+            are DTensors over the rest of that are taken for their parts.
+        skip_all_reduce_unused_params, batched_grad_copy: accepted; results are the same.
+        bucket_cap_mb_list: the sizes of the first buckets, in MiB; the last one counts for those that follow.
 
     Raises:
         ValueError: no process group; devices given for a module on the CPU, or parameters of several kinds of device;
             this process is not in the group.
-        RuntimeError: no parameter requires a gradient, one is uninitialised, or the processes' shapes differ.
+        RuntimeError: no parameter requires a gradient, one is uninitialised, or the processes' shapes differ; a group
+            and a mesh, or a mesh of several dimensions.
     """
 
     def __init__(
@@ -60,12 +65,22 @@ class DistributedDataParallel(Module, Joinable):
         check_reduction: bool = False,
         gradient_as_bucket_view: bool = False,
         static_graph: bool = False,
+        *,
+        device_mesh: Any = None,
+        skip_all_reduce_unused_params: bool = False,
+        bucket_cap_mb_list: list[int] | None = None,
+        batched_grad_copy: bool = False,
         forward_sync_buffers: bool | None = None,
     ) -> None:
         super().__init__()
         Joinable.__init__(self)
-        self.process_group = _get_default_group() if process_group is None else process_group
+        self.device_mesh = device_mesh
+        self.process_group = _group_of(process_group, device_mesh)
         self._check_group()
+        if device_mesh is not None and device_mesh._root is not None:
+            from taeda.distributed.tensor.parallel.ddp import _pre_dp_module_transform
+
+            _pre_dp_module_transform(module)
         self.parameters_to_ignore = set(getattr(module, "_ddp_params_and_buffers_to_ignore", ()))
         self.device_type = _device_type(module, self.parameters_to_ignore)
         _check_devices(device_ids, self.device_type)
@@ -83,6 +98,7 @@ class DistributedDataParallel(Module, Joinable):
         self.static_graph = static_graph
         self.bucket_bytes_cap = int((25 if bucket_cap_mb is None else bucket_cap_mb) * 1024 * 1024)
         self.bucket_bytes_cap_default = bucket_cap_mb is None
+        self._bucket_caps = [int(one * 1024 * 1024) for one in bucket_cap_mb_list or ()]
         self._comm_hook: tuple[Any, Callable[..., Any]] | None = None
         self._divide_by_initial_world_size = True
         if init_sync:
@@ -121,9 +137,9 @@ class DistributedDataParallel(Module, Joinable):
         ]
 
     def _make_reducer(self) -> None:
-        limits = [FIRST_BUCKET_BYTES] if self.bucket_bytes_cap_default else []
+        limits = [*([FIRST_BUCKET_BYTES] if self.bucket_bytes_cap_default else []), self.bucket_bytes_cap]
         self.reducer = Reducer(
-            self._watched(), [*limits, self.bucket_bytes_cap], self.find_unused_parameters, self.static_graph,
+            self._watched(), self._bucket_caps or limits, self.find_unused_parameters, self.static_graph,
             self.process_group, self.gradient_as_bucket_view, self._with_sparse_gradients(),
         )  # fmt: skip
         self.logger = Logger(self)
@@ -261,6 +277,17 @@ class DistributedDataParallel(Module, Joinable):
     @property
     def join_process_group(self) -> Any:
         return self.process_group
+
+
+def _group_of(process_group: Any, mesh: Any) -> Any:
+    """The group whose processes have copies."""
+    if mesh is None:
+        return _get_default_group() if process_group is None else process_group
+    if process_group is not None or mesh.ndim != 1:
+        raise RuntimeError(
+            f"{_NAME}: process_group or a device_mesh of one dimension is wanted; got {process_group} and {mesh}"
+        )
+    return mesh.get_group()
 
 
 def _device_type(module: Module, ignored: set[str]) -> str:
