@@ -132,6 +132,11 @@ def _unknown(qualified_name: str, overload: str) -> str:
     return f"there is no op {shown}" + (f"; did you mean {', '.join(close)}?" if close else "")
 
 
+def _operands(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    """The arguments of a call, and what is in those that are lists."""
+    return [item for a in (*args, *kwargs.values()) for item in (a if isinstance(a, (list, tuple)) else (a,))]
+
+
 class OpOverloadPacket:
     """All overloads of one op name, e.g. ``taeda.ops.aten.add``; calling it picks the first that takes the
     arguments."""
@@ -161,6 +166,9 @@ class OpOverloadPacket:
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         overloads = [getattr(self, name) for name in self.overloads()]
         if len(overloads) == 1:
+            relevant = _operands(args, kwargs)
+            if taeda.overrides.has_torch_function(relevant):
+                return taeda.overrides.handle_torch_function(self, relevant, *args, **kwargs)
             return overloads[0](*args, **kwargs)
         reasons = []
         for overload in overloads:
@@ -168,7 +176,7 @@ class OpOverloadPacket:
                 reasons.append(overload._schema_text)
                 continue
             return overload(*args, **kwargs)
-        relevant = [item for a in (*args, *kwargs.values()) for item in (a if isinstance(a, (list, tuple)) else (a,))]
+        relevant = _operands(args, kwargs)
         if taeda.overrides.has_torch_function(relevant):  # by a type that is no tensor
             return taeda.overrides.handle_torch_function(self, relevant, *args, **kwargs)
         given = ", ".join([*(type(a).__name__ for a in args), *(f"{k}={type(v).__name__}" for k, v in kwargs.items())])

@@ -17,6 +17,7 @@ from taeda.fx import proxy as proxy
 from taeda.fx import subgraph_rewriter as subgraph_rewriter
 from taeda.fx import traceback as traceback
 from taeda.fx._symbolic_trace import PH as PH
+from taeda.fx._symbolic_trace import ProxyableClassMeta as ProxyableClassMeta
 from taeda.fx._symbolic_trace import Tracer, symbolic_trace, wrap
 from taeda.fx.graph import CodeGen as CodeGen
 from taeda.fx.graph import Graph

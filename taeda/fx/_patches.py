@@ -6,6 +6,7 @@ All of it is put in place by `Patches` and taken away when the trace ends.
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any
@@ -107,6 +108,29 @@ def recorded(function: Callable[..., Any]) -> Callable[..., Any]:
 
     wrapper.__dict__["_recorded"] = True
     return wrapper
+
+
+def patch_scripted(patches: Patches) -> None:
+    """Makes calls of scripted functions and methods steps of the graph, where any have been made."""
+    if "taeda.jit._module" not in sys.modules:
+        return
+    from taeda.jit._module import ScriptMethod
+    from taeda.jit._script import ScriptFunction
+
+    def of_class(kind: Any, record: Callable[..., Any]) -> None:
+        ordinary = kind.__call__
+
+        def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
+            proxy = find_proxy(args, kwargs)
+            return ordinary(self, *args, **kwargs) if proxy is None else record(proxy.tracer, self, args, kwargs)
+
+        patches.set_attribute(kind, "__call__", __call__)
+
+    of_class(ScriptFunction, lambda tracer, f, args, kwargs: tracer.create_proxy("call_function", f, args, kwargs))
+    of_class(
+        ScriptMethod,
+        lambda tracer, m, args, kwargs: tracer.create_proxy("call_method", m.name, (m.owner, *args), kwargs),
+    )
 
 
 def patch_modules(patches: Patches, call: Callable[..., Any], fetch: Callable[[nn.Module, str, Any], Any]) -> None:

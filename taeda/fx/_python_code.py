@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import cmath
+import enum
 import json
 import math
 import re
+import typing
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from types import NoneType
@@ -25,6 +27,7 @@ _BINARY = {
     "floordiv": "//", "truediv": "/", "mod": "%", "pow": "**", "lshift": "<<", "rshift": ">>", "and_": "&",
     "or_": "|", "xor": "^", "matmul": "@",
 }  # fmt: skip
+_INPLACE = {f"i{name.rstrip('_')}": text for name, text in _BINARY.items()}
 _UNARY = {"pos": "+", "neg": "-", "invert": "~"}
 _GLOBALS: dict[str, Any] = {
     "inf": math.inf, "nan": math.nan, "NoneType": NoneType, "torch": taeda, "device": taeda.device,
@@ -106,9 +109,8 @@ class ContainerCodeGen(CodeGen):
     def gen_fn_def(self, free_vars: list[str], maybe_return_annotation: str) -> str:
         head = super().gen_fn_def(self.names, maybe_return_annotation)
         leaves = [re.split(r"[ :=]", name)[0] for name in free_vars]
-        return (
-            f"{head}\n    {', '.join(leaves)}, = fx_pytree.tree_flatten_spec([{', '.join(self.names)}], self._in_spec)"
-        )
+        assigned = f"{', '.join(leaves)}, = " if leaves else ""
+        return f"{head}\n    {assigned}fx_pytree.tree_flatten_spec([{', '.join(self.names)}], self._in_spec)"
 
     def process_inputs(self, *args: Any) -> Any:
         return fx_pytree.tree_flatten_spec(list(args), self.spec)
@@ -143,6 +145,11 @@ class _Writer:
         if isinstance(kind, str):
             return repr(kind)
         name = type_name(kind)
+        inner = typing.get_args(kind)
+        if inner and name.startswith("typing."):  # typing_List[str], where the name is typing.List
+            outer = name.partition("[")[0]
+            parts = [self.annotation(NoneType if part is NoneType else part) for part in inner]
+            return f"{self.global_name(outer, getattr(typing, outer[len('typing.') :]))}[{', '.join(parts)}]"
         builtin = kind is None or (isinstance(kind, type) and kind.__module__ == "builtins" and "[" not in name)
         return name if builtin else self.global_name(re.sub(r"[^\w.]+", "_", name), kind)
 
@@ -162,6 +169,8 @@ class _Writer:
         return self.constant(a)
 
     def constant(self, a: Any) -> str:
+        if isinstance(a, enum.Enum) and type(a).__members__.get(a.name) is a:
+            return f"{self.global_name(type(a).__name__, type(a))}.{a.name}"
         if a is None or a is Ellipsis or type(a) in (bool, int, str, bytes, range):
             return repr(a)
         if type(a) is complex and cmath.isfinite(a):
@@ -217,6 +226,8 @@ class _Writer:
             operands = [self._operand(a) for a in node.args]
             if name in _BINARY and len(operands) == 2:
                 return self._assigned(node, f"{operands[0]} {_BINARY[name]} {operands[1]}")
+            if name in _INPLACE and len(operands) == 2 and isinstance(node.args[0], Node):
+                return f"{operands[0]} {_INPLACE[name]}= {operands[1]};  {self._assigned(node, operands[0])}"
             if name in _UNARY and len(operands) == 1:
                 return self._assigned(node, f"{_UNARY[name]}{operands[0]}")
             if name == "getitem" and len(operands) == 2:

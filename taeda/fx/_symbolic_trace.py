@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import copy
 import functools as functools
 import inspect
 import math
@@ -14,7 +15,7 @@ from typing import Any
 import taeda
 from taeda import Tensor, nn
 from taeda.fx._compatibility import compatibility as compatibility
-from taeda.fx._patches import Patches, is_recorded, patch_modules, recorded
+from taeda.fx._patches import Patches, find_proxy, is_recorded, patch_modules, patch_scripted, recorded
 from taeda.fx._python_code import ContainerCodeGen
 from taeda.fx.graph import Graph
 from taeda.fx.graph_module import GraphModule
@@ -29,6 +30,8 @@ __all__ = ["PH", "Tracer", "is_fx_tracing", "symbolic_trace", "wrap"]
 # Functions named by `wrap`: the globals of the file, and the name there.
 _wrapped: dict[tuple[int, str], dict[str, Any]] = {}
 _depth = 0  # how many traces are going on
+
+_CODE_FIELDS = ("co_name", "co_filename", "co_firstlineno")
 
 # What tracers of other libraries, which have a `trace` of their own, make it of.
 _Patcher = Patches
@@ -103,6 +106,22 @@ def _annotation(annotations: dict[str, Any], name: str) -> Any:
     """What a function says of a parameter or of its result; None for what says nothing."""
     found = annotations.get(name)
     return None if found in (Any, "Any") else found
+
+
+class ProxyableClassMeta(type):
+    """The metaclass of classes whose construction from traced values is one step of the graph::
+
+        class Pair(metaclass=fx.ProxyableClassMeta):
+            def __init__(self, left, right): ...
+
+    Their objects may also be arguments of what is traced.
+    """
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        proxy = find_proxy(args, kwargs) if is_fx_tracing() else None
+        if proxy is not None:
+            return proxy.tracer.create_proxy("call_function", cls, args, kwargs)
+        return super().__call__(*args, **kwargs)
 
 
 def _without_variadics(function: Any, count: int) -> Any:
@@ -218,6 +237,10 @@ class Tracer(TracerBase):
             return self.create_node("get_attr", path, (), {})
         if isinstance(a, nn.Module):
             return self.create_node("get_attr", self.path_of_module(a), (), {})
+        if isinstance(type(a), ProxyableClassMeta):
+            name = self.get_fresh_qualname(f"_{type(a).__name__}_constant_")
+            setattr(self.root, name, a)
+            return self.create_node("get_attr", name, (), {})
         return super().create_arg(a)
 
     def get_fresh_qualname(self, prefix: str) -> str:
@@ -272,6 +295,14 @@ class Tracer(TracerBase):
             return (lambda *given: root_fn(*given[:first], **by_name)), args
         return root_fn, args
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        twin = type(self).__new__(type(self))
+        memo[id(self)] = twin
+        for name, value in vars(self).items():
+            twin.__dict__[name] = list(value) if name == "_autowrap_search" else copy.deepcopy(value, memo)
+        twin._collect_state()  # by the ids of the copies
+        return twin
+
     # The trace
 
     def trace(self, root: nn.Module | Callable[..., Any], concrete_args: dict[str, Any] | None = None) -> Graph:
@@ -287,7 +318,11 @@ class Tracer(TracerBase):
         global _depth
         if isinstance(root, nn.Module):
             self.root = root
-            function: Any = getattr(type(root), self.traced_func_name)
+            function: Any = getattr(type(root), self.traced_func_name, None)
+            if function is None:
+                raise AssertionError(
+                    f"taeda.fx.Tracer.trace: {type(root).__name__} has no {self.traced_func_name} (traced_func_name)"
+                )
             self.root_module_name = type(root).__name__
             self.submodule_paths = {module: name for name, module in root.named_modules()}
         elif callable(root) and isinstance(inspect.unwrap(root), FunctionType):
@@ -296,6 +331,9 @@ class Tracer(TracerBase):
         else:
             raise AssertionError(f"taeda.fx.Tracer.trace: expected a module or function; got {type(root).__name__}")
         self.graph = Graph(tracer_cls=getattr(self, "__class__", None))
+        code = getattr(inspect.unwrap(function), "__code__", None)
+        if code is not None:
+            self.graph._co_fields = {name: getattr(code, name) for name in _CODE_FIELDS}
         self._collect_state()
         _depth += 1
         try:
@@ -338,6 +376,7 @@ class Tracer(TracerBase):
             patches.replace_in(vars(module), replacements)
         patches.replace_in(getattr(inspect.unwrap(function), "__globals__", {}), replacements)
         patch_modules(patches, call, fetch)
+        patch_scripted(patches)
 
 
 class _Concrete:
@@ -358,7 +397,7 @@ class _Concrete:
     def _leaf(self, name: str, value: Any, parameter: inspect.Parameter | None) -> Any:
         self.count += 1
         proxy = self.tracer._proxy_placeholder(f"{name}_{self.count}", parameter, {})
-        if value is PH:
+        if isinstance(value, PHBase):
             return proxy
         message = f"{name} has the value {value!r} in this graph; trace again for another one"
         if value is None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
 from taeda.fx._naming import Namespace, name_of_target
 from taeda.fx._python_code import CodeGen, PythonCode, TransformBody, write
-from taeda.fx.node import OPS, Argument, Node, NodeList, Target, map_aggregate, map_arg, nodes_in
+from taeda.fx.node import Argument, Node, NodeList, Target, map_aggregate, map_arg, nodes_in
 
 __all__ = ["CodeGen", "Graph", "PythonCode"]
 
@@ -61,6 +62,7 @@ class Graph:
         self._owning_module = owning_module
         self._tracer_cls = tracer_cls
         self._tracer_extras = tracer_extras
+        self._co_fields: dict[str, Any] = {}  # of the code that was traced: tracebacks name it
         self._codegen = CodeGen()
 
     @property
@@ -105,15 +107,10 @@ class Graph:
             type_expr: the annotation of the result.
 
         Raises:
-            AssertionError: there is no such ``op``, or an argument is a node of another graph or erased.
+            AssertionError: there is no such ``op``.
+            ValueError: the target is of the wrong type.
         """
-        if op not in OPS:
-            raise AssertionError(f"Graph.create_node: op must be one of {', '.join(OPS)}; got {op!r}")
         node = Node(self, "", op, target, args or (), kwargs or {}, type_expr)
-        for value in node.all_input_nodes:
-            if value.graph is not self or value._erased:
-                node._set((), {})
-                raise AssertionError(f"Graph.create_node: the argument {value} is not a node of this graph")
         node.name = self._names.create_name(name if name is not None else name_of_target(target), None)
         self._insert(node)
         self._count += 1
@@ -125,7 +122,13 @@ class Graph:
         return self.create_node("placeholder", name, args, type_expr=type_expr)
 
     def get_attr(self, qualified_name: str, type_expr: Any = None) -> Node:
-        """Adds a node that fetches a parameter, buffer or submodule by its dotted path."""
+        """Adds a node that fetches a parameter, buffer or submodule by its dotted path; warns if there is none yet."""
+        if self._owning_module is not None and self._missing(qualified_name):
+            warnings.warn(
+                f"Graph.get_attr: there is no {qualified_name} in the {type(self._owning_module).__name__} that owns "
+                "this graph; add it before the graph runs",
+                stacklevel=2,
+            )
         return self.create_node("get_attr", qualified_name, type_expr=type_expr)
 
     def call_module(
@@ -184,6 +187,7 @@ class Graph:
         memo = {} if memo is None else memo
         twin = Graph(tracer_cls=self._tracer_cls, tracer_extras=self._tracer_extras)
         memo[id(self)] = twin
+        twin._co_fields = dict(self._co_fields)
         found: dict[Node, Node] = {}
         for node in self.nodes:
             if node.op == "output":  # which is called that whatever it was called here
@@ -291,13 +295,18 @@ class Graph:
             names.add(node.name)
 
     def _check_target(self, node: Node) -> None:
+        missing = self._missing(str(node.target))
+        if missing:
+            raise RuntimeError(f"Graph.lint: {node} names {node.target}, but there is no {missing}")
+
+    def _missing(self, path: str) -> str:
+        """What of a dotted path below the owning module is not there; the empty string if all is."""
         found = self._owning_module
-        for part in str(node.target).split("."):
+        for part in path.split("."):
             if not hasattr(found, part):
-                raise RuntimeError(
-                    f"Graph.lint: {node} names {node.target}, but there is no {part} in {type(found).__name__}"
-                )
+                return f"{part} in {type(found).__name__}"
             found = getattr(found, part)
+        return ""
 
     # Text
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import os
 from typing import Any
 
 from taeda import Tensor, nn
@@ -27,9 +28,12 @@ class _Source:
         return self.text
 
 
-def _compile(code: PythonCode) -> Any:
-    """The function ``forward`` that the text defines."""
+def _compile(code: PythonCode, traced: dict[str, Any]) -> Any:
+    """The function ``forward`` that the text defines. ``traced``: the code that the graph was traced from, if any,
+    which tracebacks then name."""
     name = f"<taeda.fx>.{next(_number)}"
+    if traced:
+        name += f" from {traced['co_filename']}:{traced['co_firstlineno']} in {traced['co_name']}"
     names = {**code.globals, "__name__": name, "__loader__": _Source(code.src)}
     exec(compile(code.src, name, "exec"), names)
     return names["forward"]
@@ -141,7 +145,7 @@ class GraphModule(nn.Module):
         if isinstance(codegen, ContainerCodeGen):
             self._in_spec = codegen.spec
         self._code = written.src
-        type(self).forward = _compile(written)  # type: ignore[method-assign]
+        type(self).forward = _compile(written, self._graph._co_fields)  # type: ignore[method-assign]
         return written
 
     # Submodules
@@ -189,6 +193,19 @@ class GraphModule(nn.Module):
 
     # Copies and files
 
+    def to_folder(self, folder: str | os.PathLike[str], module_name: str = "FxModule") -> None:
+        """Writes the module as a package: ``module.py`` with a class of that name, and the files that it loads.
+
+        Layers whose text makes them again are spelled out; other modules are pickled.
+
+        Args:
+            folder: where to.
+            module_name: the name of the class.
+        """
+        from taeda.fx._folder import write_folder
+
+        write_folder(self, self._graph.python_code("self"), folder, module_name)
+
     def __deepcopy__(self, memo: dict[int, Any]) -> GraphModule:
         twin = type(self).__new__(type(self))
         memo[id(self)] = twin
@@ -207,6 +224,12 @@ class GraphModule(nn.Module):
         twin = GraphModule(self, copy.copy(self._graph), type(self).__name__)
         twin.meta = self.meta
         return twin
+
+    def _replicate_for_data_parallel(self) -> GraphModule:
+        """A shallow copy for another device."""
+        replica = self.__copy__()
+        replica._is_replica = True  # type: ignore[assignment]
+        return replica
 
     def __reduce__(self) -> tuple[Any, ...]:
         state = {k: v for k, v in self.__getstate__().items() if k not in ("_graph", "_code", "meta")}

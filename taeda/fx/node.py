@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
+import copy
 import operator
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -83,12 +83,21 @@ class Node:
         users: the nodes that take this one's result, as the keys of a dict.
         meta: a dict for whoever works on the graph.
         type: the annotation of the result, or None.
+
+    Raises:
+        AssertionError: there is no such ``op``.
+        ValueError: ``target`` is not callable though ``op`` is 'call_function', or no str though it is another.
     """
 
     def __init__(
         self, graph: Graph, name: str, op: str, target: Target, args: tuple[Argument, ...],
         kwargs: dict[str, Argument], return_type: Any = None,
     ) -> None:  # fmt: skip
+        if op not in OPS and op != "root":
+            raise AssertionError(f"taeda.fx.Node: op must be one of {', '.join(OPS)}; got {op!r}")
+        if not (callable(target) if op == "call_function" else isinstance(target, str)):
+            wanted = "callable" if op == "call_function" else "a str"
+            raise ValueError(f"taeda.fx.Node: the target of a {op} must be {wanted}; got {type(target).__name__}")
         self.graph = graph
         self.name = name
         self.op = op
@@ -232,22 +241,17 @@ class Node:
     def normalized_arguments(
         self, root: Any, arg_types: Any = None, kwarg_types: Any = None, normalize_to_only_use_kwargs: bool = False
     ) -> Any:
-        """``(args, kwargs)`` as the target's signature orders them, defaults filled in: all by keyword if
-        ``normalize_to_only_use_kwargs``. None where the target does not tell its signature."""
+        """The arguments as ``normalize_function`` and ``normalize_module`` of `operator_schemas` give them: ordered by
+        the target's signature, defaults filled in. None where the target does not tell its signature."""
+        from taeda.fx.operator_schemas import normalize_function, normalize_module
+
         if self.op == "call_module":
-            function = root.get_submodule(self.target).forward
-        elif self.op == "call_function":
-            function = self.target
-        else:
-            return None
-        try:
-            bound = inspect.signature(function).bind(*self.args, **self.kwargs)
-        except (TypeError, ValueError):
-            return None
-        bound.apply_defaults()
-        if not normalize_to_only_use_kwargs:
-            return bound.args, bound.kwargs
-        return (), dict(bound.arguments)
+            return normalize_module(root, str(self.target), self.args, self.kwargs, normalize_to_only_use_kwargs)
+        if self.op == "call_function":
+            target: Any = self.target
+            types = arg_types, kwarg_types
+            return normalize_function(target, self.args, self.kwargs, *types, normalize_to_only_use_kwargs)
+        return None
 
     # Text
 
@@ -308,13 +312,18 @@ class Node:
         )
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Node:
-        raise TypeError(f"taeda.fx.Node {self.name} cannot be copied without its graph; copy the graph")
+        copy.deepcopy(self.graph, memo)  # nodes are copied with their graphs
+        twin: Node = memo[id(self)]
+        return twin
 
 
 _impure_functions.update((operator.setitem, taeda._assert))
 _RANDOM = frozenset([
     "bernoulli", "multinomial", "normal", "poisson", "rand", "rand_like", "randint", "randint_like", "randn",
     "randn_like", "randperm",
+])  # fmt: skip
+_EFFECTS = frozenset([
+    "_record_function_enter", "_record_function_enter_new", "_record_function_exit",
 ])  # fmt: skip
 
 
@@ -323,7 +332,12 @@ def _is_impure_function(function: Any, impure_random: bool) -> bool:
         return True
     if not str(getattr(function, "__module__", "")).startswith(("taeda", "torch")):
         return False
+    schema = getattr(function, "_schema", None)
+    if schema is not None and schema.is_mutable:
+        return True
     name = str(getattr(function, "_opname", None) or getattr(function, "__name__", ""))
+    if name in _EFFECTS:
+        return True
     return (name.endswith("_") and not name.endswith("__")) or (impure_random and name in _RANDOM)
 
 

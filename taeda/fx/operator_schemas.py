@@ -74,10 +74,10 @@ def _schemas_of(op: Any) -> list[Any]:
         return [getattr(op, name)._schema for name in op.overloads()]
     name = getattr(op, "__name__", None)
     module = getattr(op, "__module__", None) or ""
-    if name is None or not module.startswith(("taeda", "torch", "_operator", "builtins")):
+    if not isinstance(name, str) or not module.startswith(("taeda", "torch", "_operator", "builtins")):
         return []
     packet = getattr(taeda.ops.aten, name, None) if module != "_operator" else _arithmetic(name)
-    return [] if packet is None else _schemas_of(packet)
+    return _schemas_of(packet) if isinstance(packet, OpOverloadPacket) else []
 
 
 def _arithmetic(name: str) -> Any:
@@ -134,6 +134,8 @@ def type_matches(signature_type: Any, argument_type: Any) -> bool:
         return argument_type in (int, float, numbers.Number) or (
             signature_type is numbers.Number and argument_type in (bool, complex)
         )
+    if signature_type is int and argument_type is taeda.dtype:  # which schemas have as numbers
+        return True
     return isinstance(argument_type, type) and isinstance(signature_type, type) and issubclass(
         argument_type, signature_type
     )  # fmt: skip

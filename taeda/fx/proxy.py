@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import dis
+import enum
 import inspect
 import operator
 import traceback
@@ -76,6 +78,10 @@ class TracerBase:
         name: str | None = None, type_expr: Any = None,
     ) -> Node:  # fmt: skip
         """Adds a node to the graph; the arguments hold nodes, not proxies."""
+        if self.check_mutable_operations and kind == "call_function" and callable(target):
+            from taeda.fx.operator_schemas import check_for_mutable_operation
+
+            check_for_mutable_operation(target, args, kwargs)
         node = self.graph.create_node(kind, target, args, kwargs, name, type_expr)
         node.meta.update(fx_traceback.inherited())
         stack = getattr(self, "module_stack", None)
@@ -127,8 +133,13 @@ class TracerBase:
             return {key: self.create_arg(value) for key, value in a.items()}
         if isinstance(a, slice):
             return slice(*map(self.create_arg, (a.start, a.stop, a.step)))
-        if isinstance(a, (range, Node, OpOverload, OpOverloadPacket, *_CONSTANTS)) or any(a is t for t in _TYPES):
+        if isinstance(a, (range, Node, OpOverload, OpOverloadPacket, enum.Enum, *_CONSTANTS)):
             return a
+        if any(a is kind for kind in _TYPES):
+            return a
+        if dataclasses.is_dataclass(a) and not isinstance(a, type):
+            fields = {f.name: self.create_arg(getattr(a, f.name)) for f in dataclasses.fields(a) if f.init}
+            return self.create_node("call_function", type(a), (), fields)
         raise NotImplementedError(f"taeda.fx: a graph cannot hold an argument of type {type(a).__name__}: {a!r}")
 
     def to_bool(self, obj: Proxy) -> bool:

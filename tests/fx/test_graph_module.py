@@ -312,7 +312,7 @@ def test_filters_and_callbacks() -> None:
     found = replace_pattern_with_filters(
         traced,
         lambda a: taeda.pow(a, 1),
-        match_filters=[lambda match, graph, pattern: match.anchor.args[1] == 3],
+        match_filters=[lambda match, graph, pattern: match.anchors[0].args[1] == 3],
         ignore_literals=True,
         replacement_callback=lambda match, graph, pattern: fx.symbolic_trace(lambda a: a + 1).graph,
     )

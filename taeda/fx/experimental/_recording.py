@@ -175,6 +175,9 @@ class Recording(Capture):
         node_kwargs = {k: self._argument(a, given.get(k)) for k, a in kwargs.items()}
         node = self.create(op, node_args, node_kwargs)
         result = self.compute(op, done, kwargs)
+        if op._opname == "lift_fresh" and isinstance(result, Tensor) and not isinstance(result, FakeTensor):
+            with self.quiet(), _disable_current_modes():  # the graph copies its constants: writes go to the copy
+                result = result.clone()
         self._note(node, result, self._shadow_call(op, args, kwargs, given, names))
         if known_result is not None and isinstance(result, Tensor):
             self._known[id(result)] = known_result

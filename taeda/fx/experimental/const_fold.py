@@ -120,7 +120,7 @@ def _folded(traced: GraphModule, split: GraphModule, device: str) -> FoldedGraph
     name = get_unique_attr_name_in_module(split, "_FX_CONST_FOLDED_ATTRS")
     with split.graph.inserting_before(first):
         folded = split.graph.get_attr(name)
-    folded.meta = dict(first.meta)
+    folded.meta = dict((result if isinstance(result, Node) else first).meta)
     first.replace_all_uses_with(folded)
     split.graph.erase_node(first)
     setattr(split, name, nn.ParameterList() if isinstance(result, tuple) else nn.Parameter(taeda.empty(0)))

@@ -59,7 +59,7 @@ class NormalizeArgs(Transformer):
 
 
 class NormalizeOperators(AnnotateTypesWithSchema):
-    """`transform` gives a module that calls ``torch.add`` where it had ``operator.add`` of tensors, and so on."""
+    """`transform` gives a module with ``operator.add`` where it called ``torch.add`` of two values, and so on."""
 
     binary_magic_method_remap: ClassVar[dict[Any, Callable[..., Any]]] = {
         taeda.add: operator.add, taeda.mul: operator.mul, taeda.sub: operator.sub, taeda.div: operator.truediv,
@@ -69,5 +69,6 @@ class NormalizeOperators(AnnotateTypesWithSchema):
     }  # fmt: skip
 
     def call_function(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        names = {operation: function for function, operation in self.binary_magic_method_remap.items()}
-        return super().call_function(names.get(target, target), args, kwargs)
+        if len(args) == 2 and not kwargs:
+            target = self.binary_magic_method_remap.get(target, target)
+        return super().call_function(target, args, kwargs)

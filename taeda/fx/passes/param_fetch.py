@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import taeda
 from taeda import nn
 from taeda.fx.graph_module import GraphModule
 
@@ -40,7 +41,7 @@ def extract_attrs_for_lowering(mod: nn.Module) -> dict[str, Any]:
         raise RuntimeError(
             f"taeda.fx.extract_attrs_for_lowering: version {version} of {kind.__name__} is known; got {mod._version}"
         )
-    found: dict[str, Any] = {"name": kind.__name__ if kind.__module__.startswith("taeda.nn") else str(kind)}
+    found: dict[str, Any] = {"name": taeda.typename(mod)}
     return found | {name: getattr(mod, default_matching(name, mod._version)) for name in names}
 
 

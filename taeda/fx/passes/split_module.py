@@ -55,7 +55,7 @@ def split_module(
         m: the module to split.
         root_m: has the parameters and modules that ``m`` names.
         split_callback: the number of a node's partition, for nodes that call something.
-        qualname_map: gets, by the path of a module or parameter in the result, its path in ``m``.
+        qualname_map: gets, by the path of a called module in the result, its path in ``m``.
         keep_original_order: the partitions are called in the order in which ``m`` comes to them.
         keep_original_node_name: nodes of the parts keep their names.
         keep_original_input_name: inputs of the parts have the names of the values.
@@ -102,7 +102,7 @@ class _Split:
     def _flows(self, value: Node, user: Node) -> None:
         """Notes that a value goes from one partition to another, or to the end."""
         source, target = self.of_node.get(value), self.of_node.get(user)
-        if value.op == "get_attr" or source == target:
+        if source == target:
             return
         if source is not None:
             self.partitions[source].outputs.setdefault(value.name, value)
@@ -147,13 +147,7 @@ class _Split:
             part.graph.output(None if not tuples else ())
 
     def _copy(self, part: Partition, node: Node, keep_name: bool) -> None:
-        def inner(value: Node) -> Node:
-            if value not in part.environment:  # an attribute, which each part fetches itself
-                part.environment[value] = part.graph.get_attr(str(value.target), value.type)
-                part.environment[value].meta = dict(value.meta)
-            return part.environment[value]
-
-        args, kwargs = map_arg((node.args, node.kwargs), inner)
+        args, kwargs = map_arg((node.args, node.kwargs), lambda value: part.environment[value])
         name = node.name if keep_name else None
         twin = part.graph.create_node(node.op, node.target, args, kwargs, name, node.type)
         twin.meta = dict(node.meta)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import pytest
@@ -162,9 +163,11 @@ def test_calls_are_put_in_one_form() -> None:
     assert relu.args == () and relu.kwargs["inplace"] is False
     x = torch.tensor([-1.0, 2.0])
     assert by_name(x).tolist() == [0, 2] and torch.equal(named(x), module(x))
-    functions = NormalizeOperators(fx.symbolic_trace(lambda x, y: x + y * 2)).transform()
-    assert [n.target for n in functions.graph.nodes if n.op == "call_function"] == [torch.mul, torch.add]
-    assert functions(x, x).tolist() == [-3, 6]
+    written = fx.symbolic_trace(lambda x, y: torch.add(torch.add(x, y * 2), y, alpha=2))
+    operators = NormalizeOperators(written).transform()
+    calls = [n.target for n in operators.graph.nodes if n.op == "call_function"]
+    assert calls == [operator.mul, operator.add, torch.add]
+    assert operators(x, x).tolist() == [-5, 10]
     typed = AnnotateTypesWithSchema(module).transform()
     assert next(n for n in typed.graph.nodes if n.op == "call_module").type is torch.Tensor
 

@@ -440,7 +440,10 @@ def download_file(url, binary=True):
 
 
 def find_library_location(lib):
-    raise unittest.SkipTest("not a build tree")
+    """A library without the classes that PyTorch's build tree has in ``lib``: the tests that use these fail, the
+    others of their file run."""
+    with open("/proc/self/maps") as loaded:
+        return next(line.split()[-1] for line in loaded if "/libm.so" in line)
 
 
 def scoped_load_inline(fn):

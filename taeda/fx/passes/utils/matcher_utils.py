@@ -9,7 +9,6 @@ from typing import Any
 from taeda.fx.graph import Graph
 from taeda.fx.node import Node
 from taeda.fx.passes.tools_common import validate_partition
-from taeda.utils import _pytree as pytree
 
 __all__ = ["InternalMatch", "SubgraphMatcher"]
 
@@ -167,10 +166,9 @@ class SubgraphMatcher:
 
     @staticmethod
     def _arguments(sought: Node, node: Node) -> list[tuple[Any, Any]] | None:
-        """The leaves of two nodes' arguments side by side, None where they are nested in different ways."""
-        args = [_ordered(one) for one in (sought, node)]
-        (leaves, spec), (others, other_spec) = (pytree.tree_flatten(_plain(a)) for a in args)
-        return list(zip(leaves, others, strict=True)) if spec == other_spec else None
+        """The leaves of a pattern's arguments beside what the node has there, None where it is nested otherwise."""
+        pairs: list[tuple[Any, Any]] = []
+        return pairs if _side_by_side(_ordered(sought), _ordered(node), pairs) else None
 
     # --- matches
 
@@ -201,13 +199,25 @@ class SubgraphMatcher:
         return kept
 
 
-def _plain(args: Any) -> Any:
-    """Nested arguments with the ordinary containers, so that a graph's own count as the same."""
-    if isinstance(args, (list, tuple)):
-        return [_plain(a) for a in args]
-    if isinstance(args, dict):
-        return {k: _plain(v) for k, v in args.items()}
-    return [_plain(args.start), _plain(args.stop), _plain(args.step)] if isinstance(args, slice) else args
+def _side_by_side(sought: Any, found: Any, pairs: list[tuple[Any, Any]]) -> bool:
+    """Whether ``found`` is nested as ``sought``, whose nodes may stand for lists; adds the leaves to ``pairs``."""
+    if isinstance(sought, (list, tuple)):
+        return (
+            isinstance(found, (list, tuple)) and len(sought) == len(found)
+            and all(_side_by_side(a, b, pairs) for a, b in zip(sought, found))
+        )  # fmt: skip
+    if isinstance(sought, dict):
+        return (
+            isinstance(found, dict) and sought.keys() == found.keys()
+            and all(_side_by_side(value, found[key], pairs) for key, value in sought.items())
+        )  # fmt: skip
+    if isinstance(sought, slice):
+        parts = ("start", "stop", "step")
+        return isinstance(found, slice) and all(
+            _side_by_side(getattr(sought, part), getattr(found, part), pairs) for part in parts
+        )
+    pairs.append((sought, found))
+    return True
 
 
 def _ordered(node: Node) -> tuple[list[Any], dict[str, Any]]:
