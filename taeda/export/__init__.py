@@ -44,21 +44,4 @@ def register_dataclass(cls: type[Any], *, serialized_type_name: str | None = Non
 
     if not dataclasses.is_dataclass(cls):
         raise AssertionError(f"taeda.export.register_dataclass: takes a dataclass; got {cls!r}")
-    names = [field.name for field in dataclasses.fields(cls)]
-
-    def flatten(value: Any) -> Any:
-        given = [name for name in names if getattr(value, name) is not None]
-        left_out = [name for name in names if getattr(value, name) is None]
-        return [getattr(value, name) for name in given], [given, left_out]
-
-    def flatten_with_keys(value: Any) -> Any:
-        values, context = flatten(value)
-        return [(pytree.GetAttrKey(name), item) for name, item in zip(context[0], values)], context
-
-    def unflatten_(values: Any, context: Any) -> Any:
-        return cls(**dict(zip(context[0], values)), **dict.fromkeys(context[1]))
-
-    pytree.register_pytree_node(
-        cls, flatten, unflatten_, flatten_with_keys_fn=flatten_with_keys,
-        serialized_type_name=serialized_type_name or f"{cls.__module__}.{cls.__qualname__}",
-    )  # fmt: skip
+    pytree.register_dataclass(cls, serialized_type_name=serialized_type_name)

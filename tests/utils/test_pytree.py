@@ -1,5 +1,8 @@
 """Nested containers: taking apart, putting together, mapping, paths."""
 
+import dataclasses
+import enum
+import json
 from collections import OrderedDict, defaultdict, deque, namedtuple
 
 import pytest
@@ -121,6 +124,60 @@ def test_prefixes():
     assert pytree.broadcast_prefix([0, (1, {"a": 2})], spec) == [0, 1, 2]
     for other in ([0], (0, 1), [0, (1, {"b": 2})], [(0,), 1]):
         assert pytree.broadcast_prefix(other, spec) is None
+
+
+class Color(enum.Enum):
+    RED = 1
+
+
+@dataclasses.dataclass
+class Record:
+    x: object
+    y: object = None
+    label: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Mode:
+    name: str
+
+
+def test_dataclasses_and_constants():
+    pytree.register_dataclass(Record, drop_field_names=["label"])
+    leaves, spec = pytree.tree_flatten(Record([1, 2], label="dropped"))
+    assert leaves == [1, 2] and spec.unflatten([3, 4]) == Record([3, 4])
+    assert [pytree.keystr(path) for path, _ in pytree.tree_leaves_with_path(Record(1, 2))] == [".x", ".y"]
+    pytree.register_constant(Mode)
+    leaves, spec = pytree.tree_flatten([Mode("a"), 1])
+    assert leaves == [1] and spec.unflatten([2]) == [Mode("a"), 2] and pytree.is_constant_class(Mode)
+    assert spec != pytree.tree_structure([Mode("b"), 1])
+    pytree._deregister_pytree_node(Record)
+    assert pytree.tree_leaves(Record(1)) == [Record(1)]
+    with pytest.raises(ValueError, match=r"\['label', 'x', 'y'\]"):
+        pytree.register_dataclass(Record, field_names=["x"])
+    with pytest.raises(ValueError, match="no dataclass"):
+        pytree.register_dataclass(Color)
+    with pytest.raises(TypeError, match="__eq__"):
+        pytree.register_constant(type("Same", (), {}))
+
+
+def test_old_names_of_registering():
+    kind = type("Old", (), {})
+    with pytest.warns(FutureWarning, match="register_pytree_node"):
+        pytree._register_pytree_node(kind, lambda x: ([], None), lambda values, _: kind())
+    pytree._private_register_pytree_node(kind, None, None)  # is registered already
+    assert pytree.tree_leaves(kind()) == []
+    with pytest.raises(ValueError, match="go together"):
+        pytree.register_pytree_node(type("New", (), {}), None, None, to_dumpable_context=str)
+
+
+def test_texts():
+    spec = TreeSpec(dict, Color.RED, [LeafSpec()])
+    said = json.loads(json.loads(pytree.treespec_dumps(spec))[1]["context"])
+    assert said == {"__enum__": True, "fqn": f"{__name__}:Color", "name": "RED"}
+    with pytest.raises(TypeError, match="TreeSpec"):
+        pytree.treespec_dumps("a text")
+    assert pytree.treespec_pprint(pytree.tree_structure({"a": [1, 2]})) == "{'a': [*, *]}"
 
 
 def test_errors():

@@ -23,6 +23,7 @@ from taeda.export.files.sizes import Sizes
 from taeda.export.graph_signature import InputKind, OutputKind
 from taeda.export.guards import Expression, InputGuard, SizeName
 from taeda.utils import _pytree as pytree
+from taeda.utils._pytree_texts import name_of_namedtuple
 
 _WEIGHTS, _CONSTANTS = "data/weights", "data/constants"
 _WEIGHT_TABLE, _CONSTANT_TABLE = "model_weights_config.json", "model_constants_config.json"
@@ -112,7 +113,7 @@ def _fields(entries: list[ModuleCallEntry]) -> dict[str, Any]:
         waiting += spec.children_specs
         cls = spec.context if spec.type is namedtuple else spec.type
         if isinstance(cls, type) and pytree.is_namedtuple_class(cls):
-            found[pytree.name_of_namedtuple(cls)] = {"field_names": list(cls._fields)}  # type: ignore[attr-defined]
+            found[name_of_namedtuple(cls)] = {"field_names": list(cls._fields)}  # type: ignore[attr-defined]
     return found
 
 
