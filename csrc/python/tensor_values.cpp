@@ -1,5 +1,6 @@
 // A tensor's elements as Python numbers.
 #include "core/elements.h"
+#include "core/load.h"
 #include "python/member.h"
 #include "taeda/autograd/meta.h"
 #include "taeda/core/thread_state.h"
@@ -121,7 +122,7 @@ PyObject* to_bool_object(PyObject* self) {
               " elements is ambiguous; use any(), all() or numel()");
   if (is_watched(t)) return PyBool_FromLong(ops::_local_scalar_dense(t).to<bool>());
   Tensor here = readable(t);
-  bool value = visit_stored(t.dtype(), [&]<class T>() { return convert<bool>(*here.data<T>()); });
+  bool value = visit_stored(t.dtype(), [&]<class T>() { return convert<bool>(load<T>(here->data())); });
   return PyBool_FromLong(value);
 }
 

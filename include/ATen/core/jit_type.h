@@ -4,50 +4,35 @@
 
 namespace c10 {
 
+// Of one value each.
+// clang-format off
+#define TAEDA_PLAIN_TYPES(_) \
+  _(AnyType, Any) _(AnyClassType, AnyClass) _(AnyEnumType, AnyEnum) _(AnyListType, AnyList) \
+  _(AnyTupleType, AnyTuple) _(BoolType, Bool) _(CapsuleType, Capsule) _(ComplexType, Complex) \
+  _(DeviceObjType, Device) _(FloatType, Float) _(GeneratorType, Generator) _(IntType, Int) \
+  _(LayoutType, Layout) _(MemoryFormatType, MemoryFormat) _(NoneType, None) _(NumberType, Number) \
+  _(PyObjectType, PyObject) _(QSchemeType, QScheme) _(QuantizerType, Quantizer) _(ScalarTypeType, ScalarType) \
+  _(StorageType, Storage) _(StreamObjType, Stream) _(StringType, String) _(SymBoolType, SymBool) \
+  _(SymFloatType, SymFloat) _(SymIntType, SymInt) _(TensorType, Tensor)
+// clang-format on
 #define TAEDA_PLAIN_TYPE(name, core)                                    \
-  struct name : Type {                                                  \
-    static constexpr ::taeda::TypeKind Kind = ::taeda::TypeKind::core;  \
+  struct name : TypeOfKind<::taeda::TypeKind::core> {                   \
+    using TypeOfKind::TypeOfKind;                                       \
     static SharedType<name> get() { return ::taeda::plain_type(Kind); } \
     static SharedType<name> create() { return get(); }                  \
   };                                                                    \
-  using name##Ptr = SharedType<name>
-TAEDA_PLAIN_TYPE(AnyType, Any);
-TAEDA_PLAIN_TYPE(AnyClassType, AnyClass);
-TAEDA_PLAIN_TYPE(AnyEnumType, AnyEnum);
-TAEDA_PLAIN_TYPE(AnyListType, AnyList);
-TAEDA_PLAIN_TYPE(AnyTupleType, AnyTuple);
-TAEDA_PLAIN_TYPE(BoolType, Bool);
-TAEDA_PLAIN_TYPE(CapsuleType, Capsule);
-TAEDA_PLAIN_TYPE(ComplexType, Complex);
-TAEDA_PLAIN_TYPE(DeviceObjType, Device);
-TAEDA_PLAIN_TYPE(FloatType, Float);
-TAEDA_PLAIN_TYPE(GeneratorType, Generator);
-TAEDA_PLAIN_TYPE(IntType, Int);
-TAEDA_PLAIN_TYPE(LayoutType, Layout);
-TAEDA_PLAIN_TYPE(MemoryFormatType, MemoryFormat);
-TAEDA_PLAIN_TYPE(NoneType, None);
-TAEDA_PLAIN_TYPE(NumberType, Number);
-TAEDA_PLAIN_TYPE(PyObjectType, PyObject);
-TAEDA_PLAIN_TYPE(QSchemeType, QScheme);
-TAEDA_PLAIN_TYPE(QuantizerType, Quantizer);
-TAEDA_PLAIN_TYPE(ScalarTypeType, ScalarType);
-TAEDA_PLAIN_TYPE(StorageType, Storage);
-TAEDA_PLAIN_TYPE(StreamObjType, Stream);
-TAEDA_PLAIN_TYPE(StringType, String);
-TAEDA_PLAIN_TYPE(SymBoolType, SymBool);
-TAEDA_PLAIN_TYPE(SymFloatType, SymFloat);
-TAEDA_PLAIN_TYPE(SymIntType, SymInt);
-TAEDA_PLAIN_TYPE(TensorType, Tensor);
+  using name##Ptr = SharedType<name>;
+TAEDA_PLAIN_TYPES(TAEDA_PLAIN_TYPE)
 #undef TAEDA_PLAIN_TYPE
 
 // Made of one other.
 #define TAEDA_TYPE_OF_ONE(name, core, make)                                            \
   struct name;                                                                         \
   using name##Ptr = SharedType<name>;                                                  \
-  struct name : Type {                                                                 \
-    static constexpr ::taeda::TypeKind Kind = ::taeda::TypeKind::core;                 \
+  struct name : TypeOfKind<::taeda::TypeKind::core> {                                  \
+    using TypeOfKind::TypeOfKind;                                                      \
     static SharedType<name> create(TypePtr element) { return ::taeda::make(element); } \
-    TypePtr getElementType() const { return contained(0); }                            \
+    TypePtr getElementType() const { return containedType(0); }                        \
     static SharedType<name> ofTensors() { return create(TensorType::get()); }          \
     static SharedType<name> ofTensor() { return create(TensorType::get()); }           \
     static SharedType<name> ofInts() { return create(IntType::get()); }                \
@@ -64,34 +49,34 @@ TAEDA_TYPE_OF_ONE(AwaitType, Await, await_type);
 TAEDA_TYPE_OF_ONE(RRefType, RRef, rref_type);
 #undef TAEDA_TYPE_OF_ONE
 
-struct DictType : Type {
-  static constexpr ::taeda::TypeKind Kind = ::taeda::TypeKind::Dict;
+struct DictType : TypeOfKind<::taeda::TypeKind::Dict> {
+  using TypeOfKind::TypeOfKind;
   static SharedType<DictType> create(TypePtr key, TypePtr value) { return ::taeda::dict_type(key, value); }
-  TypePtr getKeyType() const { return contained(0); }
-  TypePtr getValueType() const { return contained(1); }
+  TypePtr getKeyType() const { return containedType(0); }
+  TypePtr getValueType() const { return containedType(1); }
 };
-struct TupleType : Type {
-  static constexpr ::taeda::TypeKind Kind = ::taeda::TypeKind::Tuple;
+struct TupleType : TypeOfKind<::taeda::TypeKind::Tuple> {
+  using TypeOfKind::TypeOfKind;
   static SharedType<TupleType> create(const std::vector<TypePtr>& elements) {
     return ::taeda::tuple_type({elements.begin(), elements.end()});
   }
   std::vector<TypePtr> elements() const { return containedTypes(); }
 };
-struct UnionType : Type {
-  static constexpr ::taeda::TypeKind Kind = ::taeda::TypeKind::Union;
+struct UnionType : TypeOfKind<::taeda::TypeKind::Union> {
+  using TypeOfKind::TypeOfKind;
   static TypePtr create(const std::vector<TypePtr>& members) {  // of one member alone, or of it and None, no union
     return ::taeda::union_type({members.begin(), members.end()});
   }
 };
-struct VarType : Type {
-  static constexpr ::taeda::TypeKind Kind = ::taeda::TypeKind::Var;
+struct VarType : TypeOfKind<::taeda::TypeKind::Var> {
+  using TypeOfKind::TypeOfKind;
   static SharedType<VarType> create(std::string name) { return ::taeda::variable_type(std::move(name)); }
 };
-struct ClassType : Type {
-  static constexpr ::taeda::TypeKind Kind = ::taeda::TypeKind::Class;
+struct ClassType : TypeOfKind<::taeda::TypeKind::Class> {
+  using TypeOfKind::TypeOfKind;
 };
-struct EnumType : Type {
-  static constexpr ::taeda::TypeKind Kind = ::taeda::TypeKind::Enum;
+struct EnumType : TypeOfKind<::taeda::TypeKind::Enum> {
+  using TypeOfKind::TypeOfKind;
 };
 using DictTypePtr = SharedType<DictType>;
 using TupleTypePtr = SharedType<TupleType>;

@@ -10,6 +10,9 @@
 namespace c10 {
 
 struct Type;
+namespace detail {
+TORCH_API const Type& shown(::taeda::TypePtr node);  // of the struct of its kind; lives for ever
+}
 
 // A pointer to a type, which lives as long as the process; equal types are the same object.
 template <class T>
@@ -18,20 +21,20 @@ class SharedType {
   using element_type = const T;
 
   constexpr SharedType(std::nullptr_t = nullptr) {}
-  SharedType(::taeda::TypePtr node) : node_(static_cast<const T*>(node)) {}
+  SharedType(::taeda::TypePtr node) : node_(T::shows(node) ? node : nullptr) {}
   template <class Derived>
     requires(std::is_base_of_v<T, Derived> && !std::is_same_v<T, Derived>)
-  SharedType(SharedType<Derived> other) : node_(other.get()) {}
+  SharedType(SharedType<Derived> other) : node_(other) {}
 
-  const T* get() const { return node_; }
-  const T* operator->() const { return node_; }
-  const T& operator*() const { return *node_; }
+  const T* get() const { return node_ ? static_cast<const T*>(&detail::shown(node_)) : nullptr; }
+  const T* operator->() const { return get(); }
+  const T& operator*() const { return *get(); }
   operator ::taeda::TypePtr() const { return node_; }
   explicit operator bool() const { return node_; }
   bool operator==(std::nullptr_t) const { return !node_; }
 
  private:
-  const T* node_ = nullptr;
+  ::taeda::TypePtr node_ = nullptr;
 };
 template <class A, class B>
 bool operator==(SharedType<A> a, SharedType<B> b) {
@@ -91,23 +94,29 @@ struct TypeKind {
 };
 inline std::string typeKindToString(TypeKind kind) { return std::string(::taeda::kind_name(kind)); }
 
-// The core's type; these structs add names, no members.
-struct Type : ::taeda::Type {
-  const std::string& annotation_str() const { return annotation(); }  // as Python spells it: List[int]
-  const std::string& repr_str() const { return annotation(); }
-  bool isSubtypeOf(const Type& other) const { return is_subtype_of(&other); }
-  bool isSubtypeOf(TypePtr other) const { return is_subtype_of(other); }
-  bool hasFreeVariables() const { return has_variables(); }
-  bool operator==(const Type& other) const { return this == &other; }
+// PyTorch's names for what the core's type answers; the structs of its kinds add more.
+struct Type {
+  explicit Type(::taeda::TypePtr node) : node_(node) {}
+  Type(const Type&) = delete;
+  static bool shows(::taeda::TypePtr) { return true; }
 
-  std::vector<TypePtr> containedTypes() const { return {contained().begin(), contained().end()}; }
-  TypePtr containedType(size_t i) const { return contained(i); }
-  size_t containedTypeSize() const { return contained().size(); }
+  TypeKind kind() const { return node_->kind(); }
+  const std::string& str() const { return node_->str(); }                    // as schemas spell it: int[]
+  const std::string& annotation_str() const { return node_->annotation(); }  // as Python does: List[int]
+  const std::string& repr_str() const { return annotation_str(); }
+  bool isSubtypeOf(const Type& other) const { return node_->is_subtype_of(other.node_); }
+  bool isSubtypeOf(TypePtr other) const { return node_->is_subtype_of(other); }
+  bool hasFreeVariables() const { return node_->has_variables(); }
+  bool operator==(const Type& other) const { return node_ == other.node_; }
+
+  std::vector<TypePtr> containedTypes() const { return {node_->contained().begin(), node_->contained().end()}; }
+  TypePtr containedType(size_t i) const { return node_->contained(i); }
+  size_t containedTypeSize() const { return node_->contained().size(); }
 
   // Null, or an error, where it is of another kind.
   template <class T>
   SharedType<T> cast() const {
-    return is(T::Kind) ? SharedType<T>(static_cast<::taeda::TypePtr>(this)) : nullptr;
+    return node_;
   }
   template <class T>
   const T* castRaw() const {
@@ -115,9 +124,20 @@ struct Type : ::taeda::Type {
   }
   template <class T>
   SharedType<T> expect() const {
-    TORCH_CHECK(is(T::Kind), "expect: a ", typeKindToString(T::Kind), " is wanted; got ", annotation());
-    return cast<T>();
+    TORCH_CHECK(T::shows(node_), "expect: a ", typeKindToString(T::Kind), " is wanted; got ", annotation_str());
+    return node_;
   }
+
+ private:
+  ::taeda::TypePtr node_;
+};
+
+// Whose types are all of one kind.
+template <::taeda::TypeKind K>
+struct TypeOfKind : Type {
+  using Type::Type;
+  static constexpr ::taeda::TypeKind Kind = K;
+  static bool shows(::taeda::TypePtr node) { return node && node->is(K); }
 };
 inline std::ostream& operator<<(std::ostream& out, const Type& type) { return out << type.str(); }
 inline bool operator!=(const Type& a, const Type& b) { return !(a == b); }

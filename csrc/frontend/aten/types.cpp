@@ -1,0 +1,45 @@
+#include <ATen/core/jit_type.h>
+
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+namespace c10::detail {
+
+namespace {
+
+const Type* of_kind(::taeda::TypePtr node) {
+  switch (node->kind()) {
+#define TAEDA_CASE(name, core)  \
+  case ::taeda::TypeKind::core: \
+    return new name(node);
+    TAEDA_PLAIN_TYPES(TAEDA_CASE)
+    TAEDA_CASE(ListType, List)
+    TAEDA_CASE(OptionalType, Optional)
+    TAEDA_CASE(FutureType, Future)
+    TAEDA_CASE(AwaitType, Await)
+    TAEDA_CASE(RRefType, RRef)
+    TAEDA_CASE(DictType, Dict)
+    TAEDA_CASE(TupleType, Tuple)
+    TAEDA_CASE(UnionType, Union)
+    TAEDA_CASE(VarType, Var)
+    TAEDA_CASE(ClassType, Class)
+    TAEDA_CASE(EnumType, Enum)
+#undef TAEDA_CASE
+    default:
+      return new Type(node);
+  }
+}
+
+}  // namespace
+
+const Type& shown(::taeda::TypePtr node) {
+  static std::mutex mutex;
+  static auto& made = *new std::unordered_map<::taeda::TypePtr, const Type*>;
+  std::lock_guard lock(mutex);
+  const Type*& type = made[node];
+  if (!type) type = of_kind(node);
+  return *type;
+}
+
+}  // namespace c10::detail
