@@ -314,3 +314,9 @@ def test_random_numbers_are_not_drawn_for_terms_of_a_sum() -> None:
         assert drawn[0].full_tensor().tolist() == [1.0] * 4 and drawn[1].placements == (Replicate(),)
 
     run_ranks(2, body)
+
+
+def test_a_part_has_a_length_and_a_place() -> None:
+    parts = [Shard.local_shard_size_and_offset(5, 4, rank) for rank in range(4)]
+    assert parts == [(2, 0), (2, 2), (1, 4), (0, 5)]
+    assert Shard(1)._local_shard_size_and_offset(5, 4, 1) == (2, 2)

@@ -8,7 +8,9 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda.distributed.tensor._redistribute import move, reduce_along
+from taeda.distributed.tensor._aliases import note_base, store
+from taeda.distributed.tensor._norms import norm_two
+from taeda.distributed.tensor._redistribute import move
 from taeda.distributed.tensor._registered import run_registered, strategies
 from taeda.distributed.tensor._rules import Letters, Rule, rule_for, view_letters
 from taeda.distributed.tensor._spec import DTensorSpec, Placements, local_shape
@@ -25,7 +27,7 @@ def run(func: Any, args: Any, kwargs: Any, kind: Any) -> Any:
     if name.startswith(("_foreach_", "_fused_")) and isinstance(args[0], (list, tuple)):
         return _run_lists(func, args, kwargs, kind)
     if name == "_norm_two":
-        return _norm(func, args, kwargs, kind)
+        return norm_two(func, args, kwargs, kind)
     if kwargs and func._schema.is_mutable and (outs := _outs_of(func, kwargs)):
         return _run_out(func, args, kwargs, outs, kind)
     leaves, tree = tree_flatten((args, kwargs))
@@ -39,7 +41,7 @@ def run(func: Any, args: Any, kwargs: Any, kind: Any) -> Any:
         return special(func, leaves, at, tree, specs, kind)
     in_place = name.endswith("_") and not name.endswith("__") and isinstance(args[0], kind)
     if name in _VIEWS and name != "expand":
-        return _view(func, args, specs[0], kind)
+        return _view(func, args, kwargs, specs[0], kind)
     tags = func.tags
     rule = rule_for(name, taeda.Tag.pointwise in tags, tensors, args, kwargs)
     if name == "expand":
@@ -61,18 +63,14 @@ def run(func: Any, args: Any, kwargs: Any, kind: Any) -> Any:
         results = [tuple(Replicate() if p.is_partial() else p for p in results[0])]
     out = func(*given, **named)
     if in_place:
-        _store(args[0], leaves[at[0]], wanted[0])
+        store(args[0], leaves[at[0]], wanted[0])
         return args[0]
     sizes_of = {letter: size for letters, tensor in zip(rule.operands, tensors, strict=True)
                 for letter, size in zip(letters, tensor.shape, strict=True) if letter is not None}  # fmt: skip
-    return _wrap(out, mesh, rule, results, sizes_of, kind)
-
-
-def _store(tensor: Any, local: Tensor, placements: Placements) -> None:
-    """Puts into ``tensor`` the part ``local`` of what lies as ``placements``, which may be its own part."""
-    moved = move(local, tensor._spec._replace(placements=placements), tensor.placements)
-    if moved is not tensor._local_tensor:
-        tensor._local_tensor.copy_(moved)
+    made = _wrap(out, mesh, rule, results, sizes_of, kind)
+    if isinstance(args[0], kind):
+        note_base(made, leaves[at[0]], func, args, kwargs, kind)
+    return made
 
 
 def _outs_of(func: Any, kwargs: Any) -> list[str]:
@@ -95,7 +93,7 @@ def _run_out(func: Any, args: Any, kwargs: Any, outs: list[str], kind: Any) -> A
                 f"{func}: out must be a DTensor of shape {tuple(result.shape)}; got {type(out).__name__} of shape "
                 f"{tuple(out.shape)}"
             )
-        _store(out, result._local_tensor.to(out.dtype), result.placements)
+        store(out, result._local_tensor.to(out.dtype), result.placements)
     return tuple(given) if len(outs) > 1 else given[0]
 
 
@@ -106,7 +104,8 @@ def _spec(tensor: Tensor, mesh: Any, kind: Any, name: str) -> DTensorSpec:
         if tensor._spec.mesh != mesh:  # type: ignore[attr-defined]
             raise RuntimeError(f"{name}: DTensors of different meshes: {mesh} and {tensor._spec.mesh}")  # type: ignore[attr-defined]
         return tensor._spec  # type: ignore[attr-defined,no-any-return]
-    if tensor.numel() != 1 and not state.replicates:
+    # What is plain in a backward pass the formulas of gradients have made, alike on all processes.
+    if tensor.numel() != 1 and not state.replicates and taeda._C._autograd._current_graph_task_id() == -1:
         raise RuntimeError(f"{name}: a DTensor and a plain Tensor of shape {tuple(tensor.shape)}; distribute both")
     return DTensorSpec(mesh, (Replicate(),) * mesh.ndim, tuple(tensor.shape))
 
@@ -139,8 +138,8 @@ def propagate(rule: Rule, specs: list[DTensorSpec], in_place: bool) -> tuple[lis
             for made in results:
                 made.append(terms[0])
         else:
-            for own, placement in zip(wanted, here, strict=True):
-                own.append(placement if in_place and own is wanted[0] and not placement.is_partial() else Replicate())
+            for own in wanted:
+                own.append(Replicate())
             for made in results:
                 made.append(Replicate())
     return [tuple(one) for one in wanted], [tuple(one) for one in results]
@@ -181,11 +180,7 @@ def _letter(rule: Rule, specs: list[DTensorSpec], dim: int, in_place: bool) -> i
         if letter is not None and letter in rule.free and not _is_uneven_mean(rule, letter, spec, placement, dim):
             costs.setdefault(letter, 0)
         if in_place and spec is specs[0]:
-            if letter is None or letter not in rule.free:
-                raise RuntimeError(
-                    "DTensor: an op in place works along a dimension that is in parts; redistribute first"
-                )
-            return letter
+            return letter if letter in rule.free else None  # None: it works on the whole, and the part is kept
     for letter in costs:
         for spec, letters in zip(specs, rule.operands, strict=True):
             placement = spec.placements[dim]
@@ -220,7 +215,7 @@ def _wrap(out: Any, mesh: Any, rule: Rule, placed: list[Placements], sizes: dict
     return tree_unflatten([one(leaf) if isinstance(leaf, Tensor) else leaf for leaf in leaves], tree)
 
 
-def _view(func: Any, args: Any, spec: DTensorSpec, kind: Any) -> Any:
+def _view(func: Any, args: Any, kwargs: Any, spec: DTensorSpec, kind: Any) -> Any:
     if isinstance(args[1], taeda.dtype):
         return kind._made(func(args[0]._local_tensor, args[1]), spec)
     new = list(args[1])
@@ -242,7 +237,9 @@ def _view(func: Any, args: Any, spec: DTensorSpec, kind: Any) -> Any:
                  for old, new_one in zip(spec.placements, placements, strict=True))  # fmt: skip
     made = DTensorSpec(spec.mesh, tuple(placements), tuple(new))
     local = move(args[0]._local_tensor, spec, kept)
-    return kind._made(local.reshape(local_shape(made)), made)
+    seen = kind._made(local.reshape(local_shape(made)), made)
+    note_base(seen, local, func, args, kwargs, kind)
+    return seen
 
 
 def _expanded(tensor: Tensor, args: Any) -> list[int]:
@@ -258,24 +255,6 @@ def _expand_rule(tensor: Tensor, args: Any) -> Rule:
     letters = tuple(at if size == sizes[new + at] else None for at, size in enumerate(tensor.shape))
     free = {letter for letter in letters if letter is not None}
     return Rule([letters], [(None,) * new + letters], free, linear=1)
-
-
-def _norm(func: Any, args: Any, kwargs: Any, kind: Any) -> Any:
-    """The norm over all dimensions, from those of the parts."""
-    spec = args[0]._spec
-    if any(p.is_partial() for p in spec.placements):
-        spec = spec._replace(placements=tuple(Replicate() if p.is_partial() else p for p in spec.placements))
-    local = func(move(args[0]._local_tensor, args[0]._spec, spec.placements), *args[1:], **kwargs)
-    if len(local.shape) and local.numel() != 1:
-        raise RuntimeError("DTensor: a norm along some dimensions; redistribute first")
-    whole = (Replicate(),) * spec.mesh.ndim
-    if any(p.is_shard() for p in spec.placements):
-        square = local.square()
-        for dim, placement in enumerate(spec.placements):
-            if placement.is_shard():
-                reduce_along(square, spec.mesh, dim)
-        local = square.sqrt()
-    return kind._made(local, DTensorSpec(spec.mesh, whole, tuple(local.shape)))
 
 
 # Ops on lists that give terms for terms; the other lists' tensors are moved to lie as the first's.
@@ -305,7 +284,7 @@ def _run_lists(func: Any, args: Any, kwargs: Any, kind: Any) -> Any:
         for value, moved in lists:
             for one, part, target in zip(value, moved, placed, strict=True):
                 if isinstance(one, kind) and target is not None:
-                    _store(one, part, target)
+                    store(one, part, target)
     if not isinstance(out, (list, tuple)):
         return out
     return [kind._made(one, leader._spec._replace(placements=where)) if where and isinstance(one, Tensor) else one

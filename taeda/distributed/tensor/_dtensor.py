@@ -32,6 +32,7 @@ class DTensor(Tensor):
 
     _local_tensor: Tensor
     _spec: DTensorSpec
+    _seen_from: tuple[DTensor, Any] | None = None  # the base of a view that is a copy, and how it is seen from there
 
     def __new__(cls, local_tensor: Tensor, spec: DTensorSpec, *, requires_grad: bool) -> DTensor:
         return cls._made(local_tensor.detach(), spec, requires_grad)
@@ -186,7 +187,9 @@ class DTensor(Tensor):
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if id(self) not in memo:
             copied = DTensor(self._local_tensor.clone(), self._spec, requires_grad=self.requires_grad)
-            vars(copied).update({name: value for name, value in vars(self).items() if name != "_local_tensor"})
+            vars(copied).update(
+                {name: value for name, value in vars(self).items() if name not in ("_local_tensor", "_seen_from")}
+            )
             memo[id(self)] = copied
         return memo[id(self)]
 

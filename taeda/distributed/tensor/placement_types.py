@@ -53,6 +53,15 @@ class Shard(Placement):
         if not isinstance(self.dim, int):
             raise TypeError(f"Shard: dim is wanted as an int; got {self.dim!r}")
 
+    @staticmethod
+    def local_shard_size_and_offset(curr_local_size: int, num_chunks: int, rank: int) -> tuple[int, int]:
+        """The length of the part of ``rank``, one of ``num_chunks``, and where it begins in ``curr_local_size``."""
+        start, size = part_of(curr_local_size, num_chunks, rank)
+        return size, start
+
+    def _local_shard_size_and_offset(self, curr_local_size: int, num_chunks: int, rank: int) -> tuple[int, int]:
+        return self.local_shard_size_and_offset(curr_local_size, num_chunks, rank)
+
     def _split_tensor(
         self, tensor: Tensor, num_chunks: int, *, with_padding: bool = True, contiguous: bool = True
     ) -> tuple[list[Tensor], list[int]]:
