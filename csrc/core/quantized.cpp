@@ -50,6 +50,15 @@ const Quantizer& per_tensor_quantizer(const Tensor& t) {
   return *quantizer;
 }
 
+bool fits(const Tensor& t, const Quantizer& by) {
+  return !by.is_per_channel() || (by.axis < t.dim() && t.size(by.axis) == by.scales.numel());
+}
+
+void check_channels(const Tensor& t, const Quantizer& by) {
+  TAEDA_CHECK(fits(t, by), "has scales for ", by.scales.numel(), " indices of dimension ", by.axis,
+              ", which its shape ", t.sizes(), " lacks");
+}
+
 DType integers_of(DType quantized) {
   switch (quantized) {
     case DType::QInt8:

@@ -45,6 +45,10 @@ inline bool is_quantized(const Tensor& t) { return t.keys().has(Functionality::Q
 TAEDA_API const QuantizerRef& quantizer_of(const Tensor& t);
 // The same where one scale serves the whole tensor; RuntimeError otherwise.
 TAEDA_API const Quantizer& per_tensor_quantizer(const Tensor& t);
+// Whether a quantizer has a scale for each index of its axis. A tensor of another shape has none, and only its integers
+// can be read; check_channels raises RuntimeError for it.
+TAEDA_API bool fits(const Tensor& t, const Quantizer& by);
+TAEDA_API void check_channels(const Tensor& t, const Quantizer& by);
 
 // The dtype of the integers that a quantised dtype holds; TypeError for any other.
 TAEDA_API DType integers_of(DType quantized);

@@ -3,6 +3,8 @@
 
 #include "python/module_parts.h"
 #include "python/types.h"
+#include "taeda/autograd/view.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::python {
 namespace {
@@ -95,6 +97,19 @@ PyObject* assign(PyObject*, PyObject* const* args, Py_ssize_t count) {
   });
 }
 
+// (base, its transposed, two dimensions): the second counts as a view of the first, whose parts it shows.
+PyObject* mark_transposed(PyObject*, PyObject* const* args, Py_ssize_t count) {
+  return guarded("sparse", [&] {
+    TAEDA_CHECK_TYPE(count == 4, "takes two sparse tensors and two dimensions");
+    sparse_at(args[0]);
+    sparse_at(args[1]);
+    int64_t first = to_int(args[2], "dim0"), second = to_int(args[3], "dim1");
+    auto replay = autograd::make_replay([=](const Tensor& base) { return ops::transpose(base, first, second); });
+    autograd::mark_view(unwrap(args[0]), unwrap(args[1]), std::move(replay), autograd::creation_now());
+    return Py_NewRef(args[1]);
+  });
+}
+
 PyMethodDef kFunctions[] = {{"_sparse_make", as_method(make), METH_FASTCALL, nullptr},
                             {"_sparse_parts", parts_of, METH_O, nullptr},
                             {"_sparse_dims", dims_of, METH_O, nullptr},
@@ -103,6 +118,7 @@ PyMethodDef kFunctions[] = {{"_sparse_make", as_method(make), METH_FASTCALL, nul
                             {"_sparse_row_pointers", row_pointers, METH_O, nullptr},
                             {"_sparse_set_row_pointers", as_method(set_row_pointers), METH_FASTCALL, nullptr},
                             {"_sparse_alias", alias, METH_O, nullptr},
+                            {"_sparse_mark_transposed", as_method(mark_transposed), METH_FASTCALL, nullptr},
                             {"_sparse_assign", as_method(assign), METH_FASTCALL, nullptr},
                             {}};
 

@@ -19,8 +19,10 @@ constexpr std::string_view kComputes =
     " relu relu6 clamp hardtanh leaky_relu threshold gelu sigmoid tanh hardsigmoid cat stack mean std std_mean "
     "var_mean "
     "avg_pool2d avg_pool3d _adaptive_avg_pool2d _adaptive_avg_pool3d max_pool2d_with_indices max_pool3d_with_indices "
-    "resample grid_sampler_2d constant_pad_nd masked_fill_ index_put_ _index_put_impl_ ones_like full_like zero_ "
+    "resample grid_sampler_2d constant_pad_nd masked_fill_ index_put_ _index_put_impl_ zero_ "
     "embedding _prelu_kernel ";
+// Of those, the ones that scale with their argument: computed in steps of the scale, whose sums are exact.
+constexpr std::string_view kInSteps = " avg_pool2d avg_pool3d _adaptive_avg_pool2d _adaptive_avg_pool3d resample ";
 constexpr std::string_view kAsks = " eq ne lt le gt ge ";
 constexpr std::string_view kItself = " resize_ set_ ";
 
@@ -34,8 +36,14 @@ QuantizerRef result_quantizer(const Op& op, const Tensor& first) {
   if (name == "sigmoid" || name == "hardsigmoid")
     return make_ref<Quantizer>(1 / steps, first.dtype() == DType::QInt32 ? 0 : range.least);
   if (name == "tanh") return make_ref<Quantizer>(2 / steps, range.least + (range.most - range.least + 1) / 2);
-  per_tensor_quantizer(first);
+  const Quantizer& by = per_tensor_quantizer(first);
+  if (name == "gelu") return make_ref<Quantizer>(static_cast<float>(by.scale), by.zero_point);
   return quantizer_of(first);
+}
+
+// The same integers with another scale.
+Tensor with_step(const Tensor& t, double scale) {
+  return with_quantizer(integers(t), t.dtype(), make_ref<Quantizer>(scale, per_tensor_quantizer(t).zero_point));
 }
 
 // The arguments of a call, of which the quantised ones are replaced.
@@ -117,7 +125,10 @@ void compute(const Op& op, KeySet keys, Stack& stack, bool quantise) {
         std::count_if(stack.end() - op.info().param_count, stack.end(), [](const Value& v) { return v.is_tensor(); });
     by_table = others == 1 && first.is_tensor() && itemsize(first.to_tensor().dtype()) == 1;
   }
-  arguments.replace([&](const Tensor& t) { return by_table ? ops::quantized::_levels(t) : ops::dequantize(t); });
+  const bool in_steps = has(kInSteps, op.plain_name());
+  arguments.replace([&](const Tensor& t) {
+    return by_table ? ops::quantized::_levels(t) : ops::dequantize(in_steps ? with_step(t, 1) : t);
+  });
   const Tensor first = arguments.first();
   QuantizerRef by = quantise ? result_quantizer(op, first) : nullptr;
   op.call_boxed(keys, stack);
@@ -126,6 +137,7 @@ void compute(const Op& op, KeySet keys, Stack& stack, bool quantise) {
   arguments.map_results([&](const Tensor& t) {
     if (is_quantized(t) || !is_floating(t.dtype())) return t;
     if (by_table) return ops::quantized::_look_up(first, t, by->scale, by->zero_point);
+    if (in_steps) return with_step(ops::quantize_per_tensor(t, 1, by->zero_point, first.dtype()), by->scale);
     return ops::quantize_per_tensor(t, by->scale, by->zero_point, first.dtype());
   });
 }

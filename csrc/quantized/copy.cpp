@@ -75,4 +75,18 @@ Tensor empty_like(const Tensor& self, std::optional<DType> dtype, std::optional<
   return new_quantized(self.sizes(), self.dtype(), quantizer_of(self), shape::strides_for(integers(self), format));
 }
 
+Tensor full_like(const Tensor& self, const Scalar& fill_value, std::optional<DType> dtype, std::optional<Layout> layout,
+                 std::optional<Device> device, std::optional<bool> pin_memory,
+                 std::optional<MemoryFormat> memory_format) {
+  Tensor result = ops::empty_like(self, dtype, layout, device, pin_memory, memory_format);
+  ops::fill_(result, fill_value);
+  return result;
+}
+
+Tensor ones_like(const Tensor& self, std::optional<DType> dtype, std::optional<Layout> layout,
+                 std::optional<Device> device, std::optional<bool> pin_memory,
+                 std::optional<MemoryFormat> memory_format) {
+  return ops::full_like(self, Scalar(int64_t{1}), dtype, layout, device, pin_memory, memory_format);
+}
+
 }  // namespace taeda::quantized

@@ -81,6 +81,8 @@ def _coordinates_to_dense(x: Tensor) -> Tensor:
 
 def _placed(indices: Tensor, values: Tensor, size: Sequence[int]) -> Tensor:
     """Zeros of that size, with dense dimensions behind it, to which the values are added."""
+    if values.dtype == taeda.complex32:
+        return _placed(indices, values.to(taeda.complex64), size).to(values.dtype)
     dense = values.shape[1:]
     zeros = taeda.zeros((math.prod(size), *dense), dtype=values.dtype, device=values.device)
     if values.dtype == taeda.bool:

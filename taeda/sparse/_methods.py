@@ -53,7 +53,8 @@ def indices(x: Tensor) -> Tensor:
 def values(x: Tensor) -> Tensor:
     _require("values", x, *SPARSE)
     _coalesced("values", x)
-    return values_of(x)
+    found = values_of(x)
+    return found if found.requires_grad else found.view_as(found)
 
 
 def _indices(x: Tensor) -> Tensor:

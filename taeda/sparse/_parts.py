@@ -263,7 +263,9 @@ def values_at(grad: Tensor, pattern: Pattern) -> Tensor:
     if pattern.layout == CSR and not pattern.batch:
         return _ops._sparse_pick(pattern.indices, pattern.plain, grad)
     if pattern.layout == COO:
-        return grad[tuple(checked_below(pattern.indices, pattern.size))] if pattern.indices.shape[0] else grad[None]
+        if not pattern.indices.shape[0]:
+            return grad.expand(pattern.indices.shape[1], *grad.shape)
+        return grad[tuple(checked_below(pattern.indices, pattern.size))]
     blocked = grad if pattern.block is None else in_blocks(grad, pattern.batch, pattern.block)
     size = blocked.shape[: pattern.batch + 2]
     return _batched(blocked[tuple(checked_below(element_places(pattern), size))], pattern)

@@ -6,6 +6,7 @@ gradient has the pattern of its matrix and none is ever dense behind a sparse on
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import taeda
@@ -23,6 +24,7 @@ from taeda.sparse._parts import (
     dense_dim,
     is_sparse,
     pattern_of,
+    stored,
     values_at,
     values_of,
     with_values,
@@ -80,7 +82,7 @@ def _from_left(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _sparse_product(a: Tensor, b: Tensor) -> Tensor:
-    """In the layout of the first; columns rise."""
+    """In the layout of the first, but in rows of one in columns; columns of the result rise."""
     left, right = csr_parts(a), csr_parts(b)
     pointers, columns, values = _ops._sparse_matmul(
         *left[:2], _native(left[2]), *right[:2], _native(right[2]), b.shape[1]
@@ -96,7 +98,7 @@ def _sparse_product(a: Tensor, b: Tensor) -> Tensor:
         block = pattern_of(a).block
         assert block is not None
         return like(made, a) if size[1] % block[1] == 0 else made
-    return like(made, a)
+    return made if a.layout == CSC else like(made, a)
 
 
 def addition(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Any = 1, alpha: Any = 1, name: str = "addmm") -> Tensor:
@@ -109,7 +111,7 @@ def addition(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Any = 1, alpha: Any
         made = made * alpha
     if beta == 0:
         if is_sparse(self):
-            return made if is_sparse(made) else _stored_at(made, self)
+            return like(made, self) if is_sparse(made) else _stored_at(made, self)
         return made.to_dense() if is_sparse(made) else made
     if is_sparse(self):
         if not is_sparse(made):
@@ -117,9 +119,7 @@ def addition(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Any = 1, alpha: Any
                 f"taeda.{name}: the product is dense, and so cannot be added to a sparse self: to_dense() that, or see "
                 "taeda.sparse.sampled_addmm"
             )
-        return (
-            like(self * beta if beta != 1 else self, made) + made if self.layout != made.layout else self * beta + made
-        )
+        return self * beta + (made if made.layout == self.layout else like(made, self))
     base = self if beta == 1 else self * beta
     if is_sparse(made):
         return base.expand(made.shape) + made
@@ -302,6 +302,8 @@ def triangular_solve(b: Tensor, a: Tensor, upper: bool, transpose: bool, unitria
         )
     if is_sparse(b):
         b = b.to_dense()
+    if not stored(a) and not unitriangular:
+        return taeda.full_like(b, math.nan)  # as singular as can be
     if transpose:
         a, upper = a.transpose(0, 1), not upper
     pointers, columns, values = csr_parts(a)

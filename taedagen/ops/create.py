@@ -158,6 +158,11 @@ def ones_like(self, dtype, layout, device, pin_memory, memory_format):
     """Ones with the shape, dtype, device and strides of ``self``, but for what is given."""
 
 
+@ones_like.kernel("Quantized", files="copy")
+def _(self, dtype, layout, device, pin_memory, memory_format):
+    """With the scale of ``self``."""
+
+
 @kernel(
     "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
@@ -170,6 +175,11 @@ def ones_like(self, dtype, layout, device, pin_memory, memory_format):
 )
 def full_like(self, fill_value, dtype, layout, device, pin_memory, memory_format):
     """Copies of a number with the shape, dtype, device and strides of ``self``, but for what is given."""
+
+
+@full_like.kernel("Quantized", files="copy")
+def _(self, fill_value, dtype, layout, device, pin_memory, memory_format):
+    """With the scale of ``self``."""
 
 
 @kernel(

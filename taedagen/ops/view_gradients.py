@@ -26,7 +26,10 @@ def sum_to_size(self, size):
             dims.append(d)
     if len(size) == 0:
         return self.sum()
-    return self if len(dims) == 0 else self.sum(dims, True).reshape(size)
+    if len(dims) == 0:
+        return self
+    total = self.sum(dims, True)
+    return total.reshape(size) if extra > 0 else total
 
 
 @composite(

@@ -76,9 +76,37 @@ def test_views_keep_what_makes_numbers_of_them(view: Any, by_channel: bool) -> N
 
 def test_a_view_that_mixes_channels_is_refused() -> None:
     q = taeda.quantize_per_channel(taeda.randn(2, 3), taeda.ones(3), taeda.zeros(3).long(), 1, taeda.qint8)
-    for refused in (lambda: q.view(6), lambda: q.as_strided((2, 2), (1, 1)), lambda: q.q_scale(), lambda: q.relu()):
+    for refused in (
+        lambda: q.as_strided((2, 2), (1, 1)),
+        lambda: q.q_scale(),
+        lambda: q.relu(),
+        lambda: q.view(1, 3, 2)[0],
+    ):
         with pytest.raises(RuntimeError):
             refused()
+
+
+def test_a_shape_without_channels_shows_integers_only() -> None:
+    """As in PyTorch; what would be other numbers is refused, and another shape brings them back."""
+    q = taeda.quantize_per_channel(taeda.randn(2, 3), taeda.rand(3) + 0.1, taeda.arange(3), 1, taeda.qint8)
+    flat = q.flatten()
+    assert taeda.equal(flat.int_repr(), q.int_repr().flatten())
+    for refused in (flat.dequantize, lambda: flat[1:], lambda: q.view(1, 3, 2), lambda: q.view(3, 2).dequantize()):
+        with pytest.raises(RuntimeError):
+            refused()
+    assert taeda.equal(flat.view(2, 3).dequantize(), q.dequantize())
+    weight = taeda.quantize_per_channel(taeda.randn(2, 3), taeda.ones(2), taeda.zeros(2).long(), 0, taeda.qint8)
+    with pytest.raises(RuntimeError):
+        taeda.ops.quantized.linear_prepack(weight.view(3, 2), None)
+
+
+def test_dimensions_of_size_one_beside_channels() -> None:
+    x = taeda.randn(2, 3)
+    q = taeda.quantize_per_channel(x, taeda.rand(2) + 0.1, taeda.zeros(2).long(), 0, taeda.qint8)
+    for view in (lambda t: t.unsqueeze(2), lambda t: t.unsqueeze(0), lambda t: t.view(1, 2, 3, 1), taeda.atleast_3d):
+        assert taeda.equal(view(q).dequantize(), view(q.dequantize()))
+    assert q[:1].qscheme() is taeda.per_tensor_affine and q.split(1)[1].q_zero_point() == 0
+    assert taeda.equal(q.unsafe_split(1)[1].dequantize(), q.dequantize()[1:])
 
 
 def some() -> list[taeda.Tensor]:

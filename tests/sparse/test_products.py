@@ -47,7 +47,7 @@ def test_sparse_with_sparse(n, m, k, one, two, seed):
     a, b = drawn(seed, 2 * n, 6 * m), drawn(seed + 1, 6 * m, 6 * k)
     x, y = to(taeda.from_numpy(a), one), to(taeda.from_numpy(b), two)
     made = x @ y
-    assert made.layout == x.layout
+    assert made.layout == (taeda.sparse_csr if one == "sparse_csc" else x.layout)  # as PyTorch's
     near(made, a @ b)
     if "b" not in one[7:] + two[7:]:  # blocks keep zeros
         assert made._nnz() == np.count_nonzero(abs(a) @ abs(b))
@@ -194,3 +194,30 @@ def test_shapes_and_dtypes_that_do_not_fit():
     ):
         with pytest.raises(RuntimeError):
             call()
+
+
+def test_vectors_and_batches():
+    v, batch = taeda.tensor([0.0, 2, 3]), taeda.randn(2, 3, 4)
+    taeda.testing.assert_close(v.to_sparse() @ batch, v @ batch)
+    rows = taeda.randn(2, 4, 3) * (taeda.rand(2, 4, 3) > 0.5)
+    taeda.testing.assert_close(rows.to_sparse() @ v, rows @ v)
+
+
+def test_addition_keeps_the_layout_of_what_is_added_to():
+    x = taeda.randn(3, 3)
+    for layout in ("sparse_csr", "sparse_csc", "sparse_coo"):
+        total = x.to_sparse(layout=getattr(taeda, layout))
+        for beta in (0, 2):
+            made = taeda.addmm(total, x.to_sparse_csc(), x.to_sparse_csr(), beta=beta)
+            assert made.layout == total.layout
+            taeda.testing.assert_close(made.to_dense(), beta * x + x @ x)
+
+
+def test_a_triangle_without_elements_solves_nothing():
+    x = taeda.triangular_solve(taeda.ones(2, 1), taeda.zeros(2, 2).to_sparse_csr()).solution
+    assert x.isnan().all()
+
+
+def test_halves_of_complex_numbers():
+    x = taeda.sparse_csc_tensor([0, 1, 2], [0, 0], taeda.tensor([1 + 1j, 2j]).to(taeda.complex32), (1, 2))
+    assert x.to_dense().dtype == taeda.complex32 and x.to_dense().to(taeda.complex64).tolist() == [[1 + 1j, 2j]]

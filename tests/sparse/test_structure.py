@@ -37,6 +37,10 @@ CALLS = {
     "unbind": lambda x: x.unbind(1)[3],
     "iteration": lambda x: list(x)[1],
     "permute": lambda x: x.permute(1, 0),
+    "split": lambda x: x.split(3, 1)[1],
+    "sizes": lambda x: x.split([1, 3])[1],
+    "chunk": lambda x: x.chunk(2)[1],
+    "unsafe_split": lambda x: x.unsafe_split(4)[0],
 }
 
 
@@ -131,3 +135,44 @@ def test_resized_as_another_keeps_the_dtype_of_its_indices():
     a = taeda.sparse_csr_tensor(taeda.tensor([0, 1], dtype=taeda.int32), taeda.tensor([0], dtype=taeda.int32), [1.0])
     a.resize_as_sparse_(taeda.eye(3).to_sparse_csr())
     assert a.shape == (3, 3) and a.crow_indices().dtype == a.col_indices().dtype == taeda.int32 and a._nnz() == 3
+
+
+@pytest.mark.parametrize("layout", ["sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc"])
+def test_a_compressed_transposed_is_a_view(layout):
+    block = (2, 3) if "sparse_b" in layout else None
+    x = matrix().to_sparse(layout=getattr(taeda, layout), blocksize=block)
+    turned = x.t()
+    back = turned.transpose(1, 0)
+    for view in (turned, back, x.transpose(0, 0)):
+        assert view._is_view() and view._base is x and view.values()._is_view()
+    assert back.layout == x.layout and taeda.equal(back.to_dense(), x.to_dense())
+    with taeda.no_grad():
+        assert taeda.equal(x.t().to_dense(), x.to_dense().t())
+    weight = x.detach().requires_grad_()
+    (weight.t() @ taeda.ones(4, 2)).sum().backward()
+    assert weight.grad.layout == x.layout
+
+
+def test_likenesses_in_another_layout():
+    hybrid = taeda.randn(2, 3, 4).to_sparse_csr(dense_dim=1)
+    made = taeda.zeros_like(hybrid, layout=taeda.sparse_csc)
+    assert made.layout == taeda.sparse_csc and made.dense_dim() == 1 and made.shape == (2, 3, 4)
+    assert taeda.zeros_like(hybrid, layout=taeda.sparse_coo).dense_dim() == 1
+    blocks = taeda.zeros_like(matrix().to_sparse_bsr((2, 3)), layout=taeda.sparse_bsc)
+    assert blocks.values().shape == (0, 2, 3) and blocks.ccol_indices().tolist() == [0, 0, 0]
+    with pytest.raises(RuntimeError):
+        taeda.zeros_like(hybrid, layout=taeda.sparse_bsr)
+
+
+def test_stored_elements_filled():
+    x = matrix().to_sparse_csr()
+    assert taeda.equal(taeda.fill(x, 2).values(), taeda.full_like(x.values(), 2))
+    taeda.manual_seed(1)
+    x.normal_(3, 0.1)
+    assert (x.values() - 3).abs().max() < 1 and (x.to_dense() == 0).any()
+
+
+def test_rows_of_a_sparse_table():
+    table, index = matrix(), taeda.tensor([[3, 0], [1, 1]])
+    made = taeda.nn.functional.embedding(index, table.to_sparse())
+    assert made.is_sparse and taeda.equal(made.to_dense(), table[index])

@@ -143,6 +143,7 @@ Tensor turned(const Tensor& weight, int64_t groups) {
   w = ops::reshape(ops::permute(ops::reshape(w, apart), order), together);
   const QuantizerRef& by = quantizer_of(weight);
   QuantizerRef quantizer = by;
+  check_channels(weight, *by);
   if (by->is_per_channel()) {
     TAEDA_CHECK(by->axis == 1, "a transposed weight that is quantised by channel must be so along dimension 1; got ",
                 by->axis);

@@ -197,6 +197,7 @@ const Instance& embedding_of(const Value& value) { return packed::object(value, 
 // The integers of a quantised table as rows with a scale and a bias.
 Tensor rows_of_quantized(const Tensor& weight, RowFormat f) {
   const Quantizer& by = *quantizer_of(weight);
+  check_channels(weight, by);
   int64_t rows = weight.size(0), columns = weight.size(1), width = f.bytes(columns);
   TAEDA_CHECK(f.bits == 8 || columns % f.per_byte() == 0, "rows of ", columns, " elements do not fill bytes of ",
               f.per_byte());

@@ -24,6 +24,7 @@ Channels channels_of(const Tensor& weight, int64_t axis) {
   TAEDA_CHECK(is_quantized(weight) && weight.dtype() == DType::QInt8, "the weight must be quantised as qint8; got ",
               weight.dtype());
   const Quantizer& by = *quantizer_of(weight);
+  check_channels(weight, by);
   int64_t count = weight.size(axis);
   std::vector<int64_t> rest;
   for (int64_t d = 0; d < weight.dim(); ++d)

@@ -9,7 +9,19 @@ import taeda
 from taeda import _C, Tensor
 from taeda.sparse._kernels.copies import empty_pattern, empty_values
 from taeda.sparse._kernels.registry import compressed, coordinates, sparse
-from taeda.sparse._parts import BY_ROWS, COO, Pattern, assign, build, dense_dim, marked, pattern_of
+from taeda.sparse._parts import (
+    BLOCKED,
+    BY_ROWS,
+    COO,
+    Pattern,
+    assign,
+    block_of,
+    build,
+    dense_dim,
+    marked,
+    pattern_of,
+    stored,
+)
 from taeda.types import _dtype, _layout
 
 
@@ -19,7 +31,8 @@ def zeros_like(self: Tensor, dtype: _dtype | None = None, layout: _layout | None
     if layout is not None and layout != self.layout:
         if layout == taeda.strided:
             return taeda.zeros(self.shape, dtype=dtype or self.dtype, device=device or self.device)
-        return without_elements(layout, self.shape, dtype or self.dtype, device or self.device)
+        block = block_of(self) if self.layout in BLOCKED and layout in BLOCKED else None
+        return without_elements(layout, self.shape, dtype or self.dtype, device or self.device, dense_dim(self), block)
     return build(empty_pattern(self, device), empty_values(self, dtype, device))
 
 
@@ -89,6 +102,21 @@ def zero_values_(self: Tensor) -> Tensor:
     return assign(self, build(pattern_of(self), taeda.zeros_like(_C._sparse_parts(self)[2])))
 
 
+@compressed("fill.Scalar")
+def fill(self: Tensor, value: Any) -> Tensor:
+    """The stored elements set to a number."""
+    if self.numel() and not stored(self):
+        raise NotImplementedError("taeda.fill: a sparse tensor without elements has none to fill; to_dense() first")
+    return build(_own(pattern_of(self)), taeda.full_like(_C._sparse_parts(self)[2], value))
+
+
+@compressed("normal_")
+def normal_(self: Tensor, mean: float = 0, std: float = 1, generator: Any = None) -> Tensor:
+    """The stored elements drawn anew."""
+    values = taeda.empty_like(_C._sparse_parts(self)[2]).normal_(mean, std, generator=generator)
+    return assign(self, build(pattern_of(self), values))
+
+
 @compressed("resize_")
 def resize_(self: Tensor, size: Sequence[int], memory_format: Any = None) -> Tensor:
     """A matrix of another size that holds the elements which fit; the number of dimensions stays."""
@@ -131,24 +159,30 @@ def with_dims(*args: Any, device: Any = None, **kwargs: Any) -> Tensor:
     return made
 
 
-def without_elements(layout: _layout, size: Sequence[int], dtype: _dtype | None = None, device: Any = None) -> Tensor:
-    """A tensor of a layout, all sparse dimensions, that stores nothing."""
+def without_elements(layout: _layout, size: Sequence[int], dtype: _dtype | None = None, device: Any = None,
+                     dense: int = 0, block: tuple[int, int] | None = None) -> Tensor:  # fmt: skip
+    """A tensor without elements, whose last ``dense`` dimensions are dense; of a blocked layout with ``block``."""
     size = tuple(size)
     if any(extent < 0 for extent in size):
         raise RuntimeError(f"taeda: sizes must not be negative; got {size}")
     if layout == taeda.strided:
         return taeda.zeros(size, dtype=dtype, device=device)
     if layout == COO:
-        indices = taeda.zeros((len(size), 0), dtype=taeda.int64, device=device)
-        return build(Pattern(COO, indices, None, size, True), taeda.zeros(0, dtype=dtype, device=device))
-    if len(size) < 2:
+        split = len(size) - dense
+        indices = taeda.zeros((split, 0), dtype=taeda.int64, device=device)
+        return build(
+            Pattern(COO, indices, None, size, True), taeda.zeros((0, *size[split:]), dtype=dtype, device=device)
+        )
+    if len(size) < 2 + dense:
         raise RuntimeError(f"taeda: a compressed layout needs two dimensions; got size {size}")
-    if layout not in (taeda.sparse_csr, taeda.sparse_csc):
+    if layout in BLOCKED and block is None:
         raise RuntimeError(
             f"taeda: a tensor of layout {layout} needs the shape of its blocks; use the constructor for it"
         )
-    lines = size[-2] if layout in BY_ROWS else size[-1]
-    batch = size[:-2]
+    batch, matrix, rest = size[: -2 - dense], size[len(size) - 2 - dense :][:2], size[len(size) - dense :]
+    across = 0 if layout in BY_ROWS else 1
+    lines = matrix[across] // (block[across] if block else 1)
     pointers = taeda.zeros((*batch, lines + 1), dtype=taeda.int64, device=device)
     plain = taeda.zeros((*batch, 0), dtype=taeda.int64, device=device)
-    return build(Pattern(layout, pointers, plain, size), taeda.zeros((*batch, 0), dtype=dtype, device=device))
+    values = taeda.zeros((*batch, 0, *(block or ()), *rest), dtype=dtype, device=device)
+    return build(Pattern(layout, pointers, plain, size, False, block), values)

@@ -23,8 +23,10 @@ def fallback(op: OpOverload, *args: Any, **kwargs: Any) -> Any:
         return _into(op, given, written)
     full = op.name().removeprefix("aten::")
     tensors = [a.name for a in schema.arguments if isinstance(given.get(a.name), Tensor)]
-    if full in rules() and "Tensor[]" not in op._schema_text and pointwise.is_pointwise(op):
-        return pointwise.run(op, given, tensors, rules()[full])
+    if "Tensor[]" not in op._schema_text and pointwise.is_pointwise(op):
+        rule = rules().get(full) or pointwise.rule_beside_numbers([given[name] for name in tensors])
+        if rule is not None:
+            return pointwise.run(op, given, tensors, rule)
     if any(is_sparse(given[name]) and given[name].layout != COO for name in tensors):
         return _through_coordinates(op, given, tensors)
     raise refusal(op, [given[name] for name in tensors])

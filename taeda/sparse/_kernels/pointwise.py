@@ -49,6 +49,13 @@ def is_pointwise(op: OpOverload) -> bool:
     return "pointwise" in {str(tag).rpartition(".")[2] for tag in op.tags}
 
 
+def rule_beside_numbers(tensors: list[Tensor]) -> Rule | None:
+    """For one sparse operand beside tensors of one element, which a zero is tried with (``a / 2``, not ``a / b``)."""
+    numbers = [x for x in tensors if not is_sparse(x)]
+    single = len(tensors) == len(numbers) + 1 and numbers and all(x.numel() == 1 for x in numbers)
+    return Rule(False, frozenset()) if single else None
+
+
 def run(op: OpOverload, given: dict[str, Any], tensors: list[str], rule: Rule) -> Tensor:
     sparse = [name for name in tensors if is_sparse(given[name])]
     if any(given[name].dim() for name in sparse):  # beside which one without dimensions is a number

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import taeda
 from taeda import Tensor
 from taeda.sparse import _products
 from taeda.sparse._kernels.registry import sparse
-from taeda.sparse._parts import is_sparse
+from taeda.sparse._parts import COO, is_sparse
 
 
 @sparse("mm")
@@ -70,9 +71,19 @@ def matmul(self: Tensor, other: Tensor) -> Tensor:
     if is_sparse(other) and b == 2 and not is_sparse(self):
         made = _products.product(self.flatten(0, -2), other, "matmul")
         return made.reshape(*self.shape[:-1], other.shape[1])
+    if is_sparse(self) and a == 1 and not is_sparse(other):
+        return matmul(self.unsqueeze(0), other).squeeze(-2)
+    if is_sparse(self) and b == 1 and not is_sparse(other) and self.layout == COO:
+        return vector_product_of_rows(self, other)
     raise NotImplementedError(
         f"taeda.matmul: sparse tensors of {a} and {b} dimensions are not multiplied; reshape to matrices, or to_dense()"
     )
+
+
+def vector_product_of_rows(a: Tensor, vec: Tensor) -> Tensor:
+    """Of all rows of coordinates with more than two dimensions."""
+    rows = a.reshape((math.prod(a.shape[:-1]), a.shape[-1]))
+    return _products.vector_product(rows, vec).reshape(a.shape[:-1])
 
 
 @sparse("linear")

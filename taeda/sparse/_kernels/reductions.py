@@ -12,6 +12,8 @@ from taeda.sparse._convert import like, to_coo
 from taeda.sparse._kernels.registry import sparse
 from taeda.sparse._parts import (
     COO,
+    CSC,
+    CSR,
     checked_below,
     coalesce,
     coo,
@@ -66,7 +68,14 @@ def sum_dims(self: Tensor, dim: _Dims, keepdim: bool = False, dtype: _dtype | No
     """Sums along dimensions; sparse unless all sparse dimensions go."""
     dims = _wrapped("sum", dim, self.dim())
     made = _summed(self, dims, dtype)
-    return _kept(made, dims) if keepdim else made
+    return _like_matrix(_kept(made, dims), self) if keepdim else made
+
+
+def _like_matrix(x: Tensor, model: Tensor) -> Tensor:
+    """In the layout of a matrix in compressed rows or columns; others give coordinates."""
+    if model.layout not in (CSR, CSC) or x.dim() != 2:
+        return x
+    return like(x if is_sparse(x) else x.to_sparse(), model)
 
 
 def _kept(x: Tensor, dims: list[int]) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 
@@ -83,7 +84,7 @@ def transpose_compressed(self: Tensor, dim0: int, dim1: int) -> Tensor:
     if dense_dim(self):
         raise RuntimeError(f"taeda.transpose: tensors of layout {self.layout} with dense dimensions are not transposed")
     if a == b:
-        return self
+        return _shown(self, _C._sparse_alias(self), a, b) if not self.requires_grad else self
     if (a, b) != (batch, batch + 1):
         if b >= batch:
             raise RuntimeError(
@@ -98,7 +99,13 @@ def transpose_compressed(self: Tensor, dim0: int, dim1: int) -> Tensor:
     if pattern.block is not None:
         block = (pattern.block[1], pattern.block[0])
         values = values.transpose(batch + 1, batch + 2)
-    return build(pattern._replace(layout=_TURNED[self.layout], size=tuple(size), block=block), values)
+    turned = pattern._replace(layout=_TURNED[self.layout], size=tuple(size), block=block)
+    return _shown(self, build(turned, values), a, b)
+
+
+def _shown(base: Tensor, view: Tensor, dim0: int, dim1: int) -> Tensor:
+    """The transposed as a view, unless autograd records it as a result of its own."""
+    return view if view.requires_grad else _C._sparse_mark_transposed(base, view, dim0, dim1)
 
 
 @sparse("t")
@@ -239,6 +246,35 @@ def slice_(self: Tensor, dim: int = 0, start: int | None = None, end: int | None
         inside &= (row - begin) % step == 0
     places = marked(inside)[0]
     return _kept(self, places, (row.index_select(0, places) - begin).div(step, rounding_mode="floor"), dim, count)
+
+
+@sparse("split.Tensor", "unsafe_split.Tensor")
+def split(self: Tensor, split_size: int, dim: int = 0) -> list[Tensor]:
+    extent = self.shape[_wrap("split", dim, self.dim())]
+    if split_size < 0 or (split_size == 0 and extent):
+        raise RuntimeError(
+            f"taeda.split: split_size must be positive for a dimension of size {extent}; got {split_size}"
+        )
+    starts = range(0, max(extent, 1), max(split_size, 1))
+    return [self.narrow(dim, start, min(split_size, extent - start)) for start in starts]
+
+
+@sparse("split_with_sizes", "unsafe_split_with_sizes")
+def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> list[Tensor]:
+    extent = self.shape[_wrap("split", dim, self.dim())]
+    if sum(split_sizes) != extent or any(size < 0 for size in split_sizes):
+        raise RuntimeError(f"taeda.split: sizes {tuple(split_sizes)} do not make up dimension {dim} of size {extent}")
+    return [self.narrow(dim, end - size, size) for size, end in zip(split_sizes, itertools.accumulate(split_sizes))]
+
+
+@coordinates("embedding")
+def embedding(weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad_by_freq: bool = False,
+              sparse: bool = False) -> Tensor:  # fmt: skip
+    """Rows of a sparse table."""
+    if is_sparse(indices):
+        raise RuntimeError("taeda.embedding: indices must be dense")
+    rows = index_select(weight, 0, indices.reshape(-1))
+    return rows if indices.dim() == 1 else reshape(rows, (*indices.shape, *weight.shape[1:]))
 
 
 @coordinates("unbind.int")

@@ -15,12 +15,14 @@ from taeda.sparse._kernels.rules import rules
 from taeda.sparse._parts import (
     COO,
     checked_below,
+    coalesce,
     coo,
     flat_keys,
     is_sparse,
     sparse_dim,
     stored,
     values_of,
+    with_values,
 )
 
 _aten: Any = taeda.ops.aten
@@ -114,6 +116,12 @@ def _add_to(op: Any, self: Tensor, other: Tensor, alpha: Any, factor: Any) -> Te
         return self.copy_(_added(self, other, factor))
     self.view(math.prod(self.shape[:dims]), *self.shape[dims:]).index_add_(0, places, values)
     return self
+
+
+@sparse("angle")
+def angle(self: Tensor) -> Tensor:
+    x = coalesce(self) if self.layout == COO else self
+    return with_values(x, taeda.angle(values_of(x)))
 
 
 @sparse("clamp")

@@ -84,12 +84,6 @@ void unpack(const uint8_t* from, uint8_t* to, int64_t count, int64_t per_byte) {
     to[i] = static_cast<uint8_t>(from[i / per_byte] >> (i % per_byte * bits) & ((1 << bits) - 1));
 }
 
-// A tensor may have been resized since it was given its numbers.
-void check_channels(const Tensor& values, const Quantizer& by) {
-  TAEDA_CHECK(by.axis < values.dim() && values.size(by.axis) == by.scales.numel(), "has scales for ", by.scales.numel(),
-              " indices of dimension ", by.axis, ", which its shape ", values.sizes(), " lacks");
-}
-
 // How often the index along an axis steps in dense memory: every `inner` elements, round after `channels`.
 struct Channels {
   int64_t inner, channels;
