@@ -63,7 +63,10 @@ Scalar _local_scalar_dense(const Tensor& self) { return ops::_local_scalar_dense
 
 void fill_(const Tensor& self, const Scalar& value) { ops::copy_(self, ops::full(IntList(), value, DType::Float32)); }
 
-void fill_(const Tensor& self, const Tensor& value) { ops::copy_(self, value); }
+void fill_(const Tensor& self, const Tensor& value) {
+  TAEDA_CHECK(value.dim() == 0, "value must be a number or a 0-d tensor; got shape ", value.sizes());
+  ops::copy_(self, value);
+}
 
 Tensor empty_like(const Tensor& self, std::optional<DType> dtype, std::optional<Layout>, std::optional<Device> device,
                   std::optional<bool>, std::optional<MemoryFormat> memory_format) {

@@ -19,7 +19,7 @@ RANDOM = {"random", "dropout"}
 # They look at what is stored alone, or answer about the layout.
 OF_WHAT_IS_STORED = {
     "softmax", "log_softmax", "_softmax", "_log_softmax", "special_softmax", "special_log_softmax", "softmin",
-    "_safe_softmax", "ones_like", "full_like", "sparse_dim", "dense_dim", "equal", "is_set_to",
+    "_safe_softmax", "ones_like", "full_like", "fill", "fill_", "sparse_dim", "dense_dim", "equal", "is_set_to",
 }  # fmt: skip
 # Its second result is empty for sparse matrices, and singular ones divide by what is not stored.
 DIFFERENT = {"triangular_solve"}
