@@ -10,22 +10,22 @@ namespace {
 
 const Type* of_kind(::taeda::TypePtr node) {
   switch (node->kind()) {
-#define TAEDA_CASE(name, core)  \
-  case ::taeda::TypeKind::core: \
+#define TAEDA_TYPE_CASE(name, core) \
+  case ::taeda::TypeKind::core:     \
     return new name(node);
-    TAEDA_PLAIN_TYPES(TAEDA_CASE)
-    TAEDA_CASE(ListType, List)
-    TAEDA_CASE(OptionalType, Optional)
-    TAEDA_CASE(FutureType, Future)
-    TAEDA_CASE(AwaitType, Await)
-    TAEDA_CASE(RRefType, RRef)
-    TAEDA_CASE(DictType, Dict)
-    TAEDA_CASE(TupleType, Tuple)
-    TAEDA_CASE(UnionType, Union)
-    TAEDA_CASE(VarType, Var)
-    TAEDA_CASE(ClassType, Class)
-    TAEDA_CASE(EnumType, Enum)
-#undef TAEDA_CASE
+    TAEDA_PLAIN_TYPES(TAEDA_TYPE_CASE)
+    TAEDA_TYPE_CASE(ListType, List)
+    TAEDA_TYPE_CASE(OptionalType, Optional)
+    TAEDA_TYPE_CASE(FutureType, Future)
+    TAEDA_TYPE_CASE(AwaitType, Await)
+    TAEDA_TYPE_CASE(RRefType, RRef)
+    TAEDA_TYPE_CASE(DictType, Dict)
+    TAEDA_TYPE_CASE(TupleType, Tuple)
+    TAEDA_TYPE_CASE(UnionType, Union)
+    TAEDA_TYPE_CASE(VarType, Var)
+    TAEDA_TYPE_CASE(ClassType, Class)
+    TAEDA_TYPE_CASE(EnumType, Enum)
+#undef TAEDA_TYPE_CASE
     default:
       return new Type(node);
   }
