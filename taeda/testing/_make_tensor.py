@@ -33,7 +33,7 @@ def make_tensor(
     Args:
         shape: sizes, as numbers or as one sequence.
         dtype: of the result.
-        device: of the result; the CPU by default.
+        device: of the result; the default one if it is not said.
         low: lowest value; a number.
         high: end of the range, itself excluded.
         requires_grad: whether the result records gradients; floating and complex dtypes only.
@@ -53,7 +53,7 @@ def make_tensor(
     lowest, highest = _bounds(dtype, low, high)
     gaps = noncontiguous and math.prod(sizes) > 1
     drawn_sizes = (*sizes[:-1], 2 * sizes[-1]) if gaps else sizes
-    result = _draw(drawn_sizes, dtype, device or "cpu", lowest, highest)
+    result = _draw(drawn_sizes, dtype, device, lowest, highest)
     if gaps:
         result = result[..., ::2]
     elif memory_format is not None:

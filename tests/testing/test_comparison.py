@@ -152,6 +152,8 @@ def test_make_tensor(dtype):
     assert make_tensor((), dtype=dtype, noncontiguous=True).shape == ()
     assert make_tensor(50, dtype=dtype, low=0, high=2, exclude_zero=True).ne(0).all()
     assert make_tensor([0, 2], dtype=dtype).shape == (0, 2)
+    with taeda.device("meta"):
+        assert make_tensor(2, dtype=dtype).is_meta and not make_tensor(2, dtype=dtype, device="cpu").is_meta
 
 
 def test_make_tensor_arguments():
