@@ -4,6 +4,7 @@
 
 #include <ATen/Functions.h>
 #include <taeda/core/determinism.h>
+#include <taeda/core/parallel.h>
 
 namespace at {
 
@@ -39,6 +40,9 @@ class Context {
   TAEDA_SWITCH(deterministicCuDNN, setDeterministicCuDNN, false)
   TAEDA_SWITCH(allowTF32CuDNN, setAllowTF32CuDNN, true)
   TAEDA_SWITCH(allowTF32CuBLAS, setAllowTF32CuBLAS, false)
+  TAEDA_SWITCH(userEnabledFlashSDP, setSDPUseFlash, true)
+  TAEDA_SWITCH(userEnabledMemEfficientSDP, setSDPUseMemEfficient, true)
+  TAEDA_SWITCH(userEnabledMathSDP, setSDPUseMath, true)
 #undef TAEDA_SWITCH
 
   static bool hasCUDA() { return at::hasCUDA(); }
@@ -46,6 +50,9 @@ class Context {
   static bool hasHIP() { return at::hasHIP(); }
   static bool hasXPU() { return at::hasXPU(); }
   static bool hasMKL() { return at::hasMKL(); }
+  static bool hasMKLDNN() { return true; }  // oneDNN, under its older name
+  static bool hasLAPACK() { return true; }
+  static bool setFlushDenormal(bool on) { return ::taeda::set_flush_denormal(on); }
   static bool hasOpenMP() { return at::hasOpenMP(); }
 };
 TORCH_API Context& globalContext();

@@ -153,6 +153,10 @@ class CppFunction {
     return made;
   }
   template <class F>
+  static CppFunction makeFromUnboxedFunction(F* f) {
+    return CppFunction(f);
+  }
+  template <class F>
   static CppFunction makeUnboxedOnly(F* f) {
     return CppFunction(f);
   }

@@ -40,9 +40,25 @@ MemoryFormat Tensor::suggest_memory_format(bool) const {
   return MemoryFormat::Contiguous;
 }
 
-std::string Tensor::toString() const {
-  if (!defined()) return "UndefinedType";
-  return c10::DeviceTypeName(device().type()) + c10::toString(scalar_type()) + "Type";
+DeprecatedTypeProperties& getDeprecatedTypeProperties(c10::Backend backend, ScalarType type) {
+  constexpr size_t kTypes = static_cast<size_t>(ScalarType::NumOptions);
+  static auto* all = [] {
+    auto* made = new std::vector<DeprecatedTypeProperties>;
+    for (size_t i = 0; i < static_cast<size_t>(c10::Backend::NumOptions) * kTypes; ++i)
+      made->emplace_back(static_cast<c10::Backend>(i / kTypes), static_cast<ScalarType>(i % kTypes));
+    return made;
+  }();
+  return all->at(static_cast<size_t>(backend) * kTypes + static_cast<size_t>(type));
+}
+
+DeprecatedTypeProperties& Tensor::type() const {
+  TORCH_CHECK(defined(), "type(): an undefined tensor has none");
+  const auto kind = is_quantized()    ? ::taeda::Functionality::Quantized
+                    : is_sparse()     ? ::taeda::Functionality::Sparse
+                    : is_sparse_csr() ? ::taeda::Functionality::SparseCsr
+                                      : ::taeda::Functionality::Dense;
+  const c10::DispatchKeySet keys(::taeda::KeySet(kind) | device().type());
+  return getDeprecatedTypeProperties(c10::dispatchKeyToBackend(keys.highestPriorityTypeId()), scalar_type());
 }
 
 // --- autograd
@@ -183,6 +199,17 @@ Tensor tensor_of(const void* values, int64_t count, ScalarType type, const Tenso
 Context& globalContext() {
   static Context context;
   return context;
+}
+
+Tensor Generator::get_state() const {
+  const std::vector<uint8_t> bytes = impl_->get_state();
+  return tensor(ArrayRef<uint8_t>(bytes));
+}
+void Generator::set_state(const Tensor& state) {
+  TORCH_CHECK(state.scalar_type() == kByte && state.is_cpu(),
+              "set_state takes bytes on the CPU, as get_state gives; got ", state.toString());
+  const Tensor bytes = state.contiguous();
+  impl_->set_state({bytes.const_data_ptr<uint8_t>(), static_cast<size_t>(bytes.numel())});
 }
 
 void manual_seed(uint64_t seed) {

@@ -67,6 +67,10 @@ class List {
     for (size_t i = 0; i < other.size(); ++i) push_back(other.get(i));
   }
   void insert(size_t i, const T& item) const { writable().insert(i, detail::to_value<T>(item)); }
+  template <class... Args>
+  void emplace(size_t i, Args&&... args) const {
+    insert(i, T(std::forward<Args>(args)...));
+  }
   void erase(size_t i) const { writable().erase(i); }
   void pop_back() const { erase(size() - 1); }
   void clear() const { writable().clear(); }
@@ -187,6 +191,11 @@ class Dict {
   void clear() const { dict_->clear(); }
   void reserve(size_t) const {}
   ::taeda::Value value() const { return dict_; }
+  // Another with the same items.
+  Dict copy() const { return Dict(::taeda::Ref<::taeda::Dict>(&::taeda::copied(value()).to_dict())); }
+  bool is(const Dict& other) const { return dict_ == other.dict_; }
+  ::taeda::TypePtr keyType() const { return dict_->key_type; }
+  ::taeda::TypePtr valueType() const { return dict_->value_type; }
 
  private:
   ::taeda::Ref<::taeda::Dict> dict_;

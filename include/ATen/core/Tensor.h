@@ -4,6 +4,7 @@
 #include <functional>
 #include <tuple>
 
+#include <ATen/core/DeprecatedTypeProperties.h>
 #include <ATen/core/List.h>
 #include <ATen/core/TensorAccessor.h>
 #include <ATen/core/TensorIndex.h>
@@ -14,6 +15,7 @@
 #include <c10/core/SymInt.h>
 #include <c10/core/TensorOptions.h>
 #include <c10/macros/Abi.h>
+#include <c10/util/MaybeOwned.h>
 #include <c10/util/standard.h>
 #include <c10/util/string_view.h>
 #include <taeda/autograd/node.h>
@@ -61,6 +63,8 @@ class TORCH_API Tensor : public ::taeda::Tensor {
   Tensor(::taeda::Tensor&& other) noexcept : ::taeda::Tensor(std::move(other)) {}
   explicit Tensor(c10::intrusive_ptr<c10::TensorImpl> impl) : ::taeda::Tensor(std::move(impl)) {}
 
+  static Tensor wrap_tensor_impl(c10::intrusive_ptr<c10::TensorImpl> impl) { return Tensor(std::move(impl)); }
+
   Tensor& operator=(const Tensor& other) & {
     ::taeda::Tensor::operator=(other);
     return *this;
@@ -81,6 +85,8 @@ class TORCH_API Tensor : public ::taeda::Tensor {
   c10::SymIntArrayRef sym_sizes() const { return c10::fromIntArrayRef(sizes()); }
   c10::SymIntArrayRef sym_strides() const { return c10::fromIntArrayRef(strides()); }
   c10::SymInt sym_size(int64_t dim) const { return size(dim); }
+  c10::SymInt sym_stride(int64_t dim) const { return stride(dim); }
+  c10::SymInt sym_nbytes() const { return static_cast<int64_t>(nbytes()); }
   c10::SymInt sym_numel() const { return numel(); }
   c10::SymInt sym_storage_offset() const { return storage_offset(); }
   int64_t dim() const { return impl()->dim(); }
@@ -91,6 +97,12 @@ class TORCH_API Tensor : public ::taeda::Tensor {
   bool is_non_overlapping_and_dense() const { return impl()->is_non_overlapping_and_dense(); }
   MemoryFormat suggest_memory_format(bool channels_last_exactly = false) const;
   Tensor contiguous(MemoryFormat format = MemoryFormat::Contiguous) const;
+  // The same, without a count where the tensor is contiguous; it must then live on.
+  c10::MaybeOwned<Tensor> expect_contiguous(MemoryFormat format = MemoryFormat::Contiguous) const& {
+    using Maybe = c10::MaybeOwned<Tensor>;
+    return is_contiguous(format) ? Maybe::borrowed(*this) : Maybe::owned(contiguous(format));
+  }
+  c10::MaybeOwned<Tensor> expect_contiguous(MemoryFormat format = MemoryFormat::Contiguous) && = delete;
   size_t nbytes() const { return static_cast<size_t>(numel() * itemsize()); }
   int64_t element_size() const { return itemsize(); }
   size_t itemsize() const { return static_cast<size_t>(::taeda::Tensor::itemsize()); }
@@ -102,12 +114,17 @@ class TORCH_API Tensor : public ::taeda::Tensor {
   int64_t get_device() const { return device().index(); }
   Layout layout() const { return impl()->layout(); }
   c10::TensorOptions options() const { return c10::TensorOptions().dtype(dtype()).device(device()).layout(layout()); }
-  std::string toString() const;
+  DeprecatedTypeProperties& type() const;
+  std::string toString() const { return defined() ? type().toString() : "UndefinedType"; }
   bool is_cpu() const { return device().is_cpu(); }
   bool is_cuda() const { return device().is_cuda(); }
   bool is_xpu() const { return device().is_xpu(); }
   bool is_mps() const { return device().is_mps(); }
-  bool is_hip() const { return false; }
+  bool is_hip() const { return device().is_hip(); }
+  bool is_xla() const { return device().is_xla(); }
+  bool is_hpu() const { return device().is_hpu(); }
+  bool is_mtia() const { return device().is_mtia(); }
+  bool is_vulkan() const { return device().is_vulkan(); }
   bool is_meta() const { return device().is_meta(); }
   bool is_privateuseone() const { return device().is_privateuseone(); }
   bool is_sparse() const { return layout() == Layout::Sparse; }
@@ -126,6 +143,7 @@ class TORCH_API Tensor : public ::taeda::Tensor {
   bool is_same(const Tensor& other) const { return is(other); }
   bool has_names() const { return false; }
   size_t use_count() const { return defined() ? static_cast<size_t>(impl()->use_count()) : 0; }
+  bool is_uniquely_owned() const { return use_count() == 1; }
   size_t weak_use_count() const { return defined() ? 1 : 0; }
   c10::DispatchKeySet key_set() const { return impl()->keys(); }
   const c10::Storage& storage() const { return reinterpret_cast<const c10::Storage&>(impl()->storage()); }
@@ -134,6 +152,9 @@ class TORCH_API Tensor : public ::taeda::Tensor {
   c10::TensorImpl* unsafeGetTensorImpl() const { return impl(); }
   c10::intrusive_ptr<c10::TensorImpl> getIntrusivePtr() const { return ref(); }
   c10::TensorImpl* unsafeReleaseTensorImpl() { return detach_ref(); }
+  c10::intrusive_ptr<c10::TensorImpl> unsafeReleaseIntrusivePtr() {
+    return c10::intrusive_ptr<c10::TensorImpl>::reclaim(detach_ref());
+  }
   const Tensor& unsafeGetTensor() const { return *this; }
 
   // --- elements
@@ -289,6 +310,25 @@ class TORCH_API Tensor : public ::taeda::Tensor {
   TAEDA_ASSIGNING(|=, bitwise_or_)
   TAEDA_ASSIGNING(^=, bitwise_xor_)
 #undef TAEDA_ASSIGNING
+  // By Python's names.
+#define TAEDA_NAMED(name, method)                                  \
+  Tensor name(const Tensor& other) const { return method(other); } \
+  Tensor name(const c10::Scalar& other) const { return method(other); }
+  TAEDA_NAMED(__and__, bitwise_and)
+  TAEDA_NAMED(__or__, bitwise_or)
+  TAEDA_NAMED(__xor__, bitwise_xor)
+  TAEDA_NAMED(__lshift__, bitwise_left_shift)
+  TAEDA_NAMED(__rshift__, bitwise_right_shift)
+#undef TAEDA_NAMED
+#define TAEDA_NAMED(name, method)                                                               \
+  Tensor& name(const Tensor& other) const { return method(other), const_cast<Tensor&>(*this); } \
+  Tensor& name(const c10::Scalar& other) const { return method(other), const_cast<Tensor&>(*this); }
+  TAEDA_NAMED(__iand__, bitwise_and_)
+  TAEDA_NAMED(__ior__, bitwise_or_)
+  TAEDA_NAMED(__ixor__, bitwise_xor_)
+  TAEDA_NAMED(__ilshift__, bitwise_left_shift_)
+  TAEDA_NAMED(__irshift__, bitwise_right_shift_)
+#undef TAEDA_NAMED
   void print() const;
 
 #include <ATen/core/methods.inc>
@@ -316,6 +356,12 @@ using TensorBase = Tensor;
 using TensorImpl = c10::TensorImpl;
 template <class T>
 using OptionalRef = std::optional<T>;
+
+// A tensor that may be absent as one that is then undefined.
+inline c10::MaybeOwned<Tensor> borrow_from_optional_tensor(const std::optional<Tensor>& tensor) {
+  using Maybe = c10::MaybeOwned<Tensor>;
+  return tensor ? Maybe::borrowed(*tensor) : Maybe::owned(std::in_place);
+}
 
 namespace detail {
 inline const ::taeda::Tensor& tensor_or_none(const std::optional<Tensor>& tensor) {

@@ -12,6 +12,7 @@ namespace c10 {
 namespace ivalue {
 using Object = ::taeda::Instance;
 struct Tuple;
+struct ConstantString;
 }  // namespace ivalue
 
 struct IValue : ::taeda::Value {
@@ -45,16 +46,20 @@ struct IValue : ::taeda::Value {
   bool isCustomClass() const { return tag() == Tag::Instance || tag() == Tag::Object; }
   bool isEnum() const { return tag() == Tag::Enum; }
   bool isSymInt() const { return isInt(); }
+  bool isSymIntList() const { return isIntList(); }
+  bool isUnsigned() const { return tag() == Tag::UInt; }
 
   at::Tensor toTensor() const { return to_tensor(); }
   std::optional<at::Tensor> toOptionalTensor() const { return is_none() ? std::nullopt : std::optional(toTensor()); }
   int64_t toInt() const { return to_int(); }
   int64_t toSymInt() const { return to_int(); }
+  uint64_t toUInt() const { return toScalar().to<uint64_t>(); }
   double toDouble() const { return to_float(); }
   bool toBool() const { return to_bool(); }
   Scalar toScalar() const { return to_scalar(); }
   std::complex<double> toComplexDouble() const { return to_scalar().to<std::complex<double>>(); }
   std::string toStringRef() const { return std::string(to_string()); }
+  intrusive_ptr<ivalue::ConstantString> toString() const;
   std::string_view toStringView() const { return to_string(); }
   std::optional<std::string> toOptionalStringRef() const {
     return is_none() ? std::nullopt : std::optional(toStringRef());
@@ -73,6 +78,10 @@ struct IValue : ::taeda::Value {
   impl::GenericList toList() const { return impl::GenericList(*this); }
   impl::GenericDict toGenericDict() const { return impl::GenericDict(Ref<::taeda::Dict>(&to_dict())); }
   std::vector<int64_t> toIntVector() const { return toIntList().vec(); }
+  std::vector<SymInt> toSymIntVector() const {
+    std::vector<int64_t> items = toIntVector();
+    return {items.begin(), items.end()};
+  }
   at::DimVector toDimVector() const { return at::DimVector(IntArrayRef(toIntVector())); }
   std::vector<double> toDoubleVector() const { return toDoubleList().vec(); }
   std::vector<at::Tensor> toTensorVector() const { return toTensorList().vec(); }
@@ -81,6 +90,8 @@ struct IValue : ::taeda::Value {
     return {static_cast<const IValue*>(items.data()), items.size()};
   }
   intrusive_ptr<ivalue::Tuple> toTuple() const;
+  ivalue::Tuple toTupleRef() const;  // a handle, as what toTuple() points to
+  ivalue::Object& toObjectRef() const { return to_instance(); }
   intrusive_ptr<ivalue::Object> toObject() const { return Ref<ivalue::Object>(&to_instance()); }
   bool isModule() const { return isObject() && to_instance().type->is_module; }
   torch::jit::Module toModule() const;  // torch/jit.h
@@ -91,6 +102,11 @@ struct IValue : ::taeda::Value {
   TypePtr type() const { return ::taeda::type_of(*this); }
   std::string tagKind() const;
   bool is(const IValue& other) const { return is_same(other); }
+  bool isSameIdentity(const IValue& other) const { return is_same(other); }
+  static size_t hash(const IValue& value) { return ::taeda::hash_value(value); }
+  // With tensors, lists and objects of its own; what was one object stays one. Objects of C++ classes are copied by
+  // their def_pickle.
+  C10_API IValue deepcopy(std::optional<Device> device = std::nullopt) const;
 
   template <class T>
   T to() const {
@@ -119,6 +135,15 @@ struct Box<IValue> {
 }  // namespace detail
 
 namespace ivalue {
+// A text as programs ask it: value.toString()->string().
+struct ConstantString final : ::taeda::RefCounted {
+  explicit ConstantString(std::string text) : text(std::move(text)) {}
+  std::string text;
+  const std::string& string() const { return text; }
+  static intrusive_ptr<ConstantString> create(std::string text) {
+    return make_intrusive<ConstantString>(std::move(text));
+  }
+};
 // A tuple as programs ask it: a handle of the core's.
 struct Tuple final : ::taeda::RefCounted {
   explicit Tuple(::taeda::Ref<::taeda::Tuple> tuple) : tuple(std::move(tuple)) {}
@@ -146,6 +171,10 @@ struct Box<intrusive_ptr<ivalue::Tuple>> {
   static TypePtr type() { return ::taeda::plain_type(TypeKind::AnyTuple); }
 };
 }  // namespace detail
+inline intrusive_ptr<ivalue::ConstantString> IValue::toString() const {
+  return ivalue::ConstantString::create(toStringRef());
+}
+inline ivalue::Tuple IValue::toTupleRef() const { return ivalue::Tuple(::taeda::Ref<::taeda::Tuple>(&to_tuple())); }
 inline intrusive_ptr<ivalue::Tuple> IValue::toTuple() const {
   return detail::Box<intrusive_ptr<ivalue::Tuple>>::from(*this);
 }

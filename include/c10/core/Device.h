@@ -53,7 +53,11 @@ struct Device : ::taeda::Device {
   bool is_xpu() const { return type() == DeviceType::XPU; }
   bool is_mps() const { return type() == DeviceType::MPS; }
   bool is_meta() const { return type() == DeviceType::Meta; }
-  bool is_hip() const { return false; }
+  bool is_hip() const { return type() == DeviceType::HIP; }
+  bool is_xla() const { return type() == DeviceType::XLA; }
+  bool is_hpu() const { return type() == DeviceType::HPU; }
+  bool is_mtia() const { return type() == DeviceType::MTIA; }
+  bool is_vulkan() const { return type() == DeviceType::Vulkan; }
   bool is_privateuseone() const { return type() == DeviceType::PrivateUse1; }
   std::string str() const { return ::taeda::str(static_cast<const ::taeda::Device&>(*this)); }
   friend bool operator==(const Device& a, const Device& b) { return a.type() == b.type() && a.index() == b.index(); }

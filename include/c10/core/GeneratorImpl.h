@@ -14,6 +14,8 @@ constexpr uint64_t default_rng_seed_val = ::taeda::kDefaultSeed;
 
 namespace at {
 
+class Tensor;
+
 class Generator {
  public:
   Generator() = default;
@@ -29,6 +31,9 @@ class Generator {
   uint64_t seed() { return impl_->seed(); }
   std::mutex& mutex() const { return impl_->mutex(); }
   c10::Device device() const { return impl_->device(); }
+  // The bytes of torch.get_rng_state().
+  TORCH_API Tensor get_state() const;
+  TORCH_API void set_state(const Tensor& state);
   Generator clone() const { return impl_->clone(); }
   template <class T>
   T* get() const {
@@ -46,6 +51,7 @@ struct CPUGeneratorImpl : ::taeda::Generator {
   uint32_t random() { return next32(); }
   uint64_t random64() { return next64(); }
   uint64_t current_seed() const { return initial_seed(); }
+  void set_current_seed(uint64_t seed) { manual_seed(seed); }
   std::mutex& mutex_ref() { return mutex(); }
   static c10::DeviceType device_type() { return c10::DeviceType::CPU; }
 };

@@ -27,6 +27,16 @@ class Storage : public intrusive_ptr<StorageImpl> {
     return get()->data();
   }
   const ::taeda::DataPtr& data_ptr() const { return get()->data_ptr(); }
+  // The old memory is given back.
+  DataPtr set_data_ptr(DataPtr&& data) const {
+    DataPtr old = get()->take_data();
+    get()->replace(std::move(data), nbytes());
+    return old;
+  }
+  void set_data_ptr_noswap(DataPtr&& data) const { set_data_ptr(std::move(data)); }
+  // The number alone: the memory stays as it is.
+  void set_nbytes(size_t bytes) const { get()->replace(get()->take_data(), bytes); }
+  Allocator* allocator() const { return GetAllocator(device_type()); }
   Device device() const { return get()->device(); }
   DeviceType device_type() const { return device().type(); }
   bool resizable() const { return get()->resizable(); }

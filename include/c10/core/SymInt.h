@@ -1,5 +1,7 @@
 // Sizes that graphs may leave open; in C++ they are numbers.
 #pragma once
+#include <algorithm>
+
 #include <c10/util/OptionalArrayRef.h>
 
 namespace c10 {
@@ -14,6 +16,16 @@ class SymInt {
   bool is_symbolic() const { return false; }
   bool is_heap_allocated() const { return false; }
   int64_t as_int_unchecked() const { return value_; }
+  bool has_hint() const { return true; }
+  SymInt clone() const { return *this; }
+  SymInt min(SymInt other) const { return std::min(value_, other.value_); }
+  SymInt max(SymInt other) const { return std::max(value_, other.value_); }
+  bool sym_eq(SymInt other) const { return value_ == other.value_; }
+  bool sym_ne(SymInt other) const { return value_ != other.value_; }
+  bool sym_lt(SymInt other) const { return value_ < other.value_; }
+  bool sym_le(SymInt other) const { return value_ <= other.value_; }
+  bool sym_gt(SymInt other) const { return value_ > other.value_; }
+  bool sym_ge(SymInt other) const { return value_ >= other.value_; }
   friend std::ostream& operator<<(std::ostream& out, const SymInt& size) { return out << size.value_; }
 
  private:

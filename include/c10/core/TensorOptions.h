@@ -73,6 +73,10 @@ class TensorOptions {
   bool has_memory_format() const { return memory_format_.has_value(); }
   std::optional<MemoryFormat> memory_format_opt() const { return memory_format_; }
   bool is_sparse() const { return layout() == Layout::Sparse; }
+  bool is_sparse_csr() const { return layout() == Layout::SparseCsr; }
+  bool type_equal(const TensorOptions& other) const {
+    return dtype() == other.dtype() && layout() == other.layout() && device().type() == other.device().type();
+  }
 
   // What `other` says goes before what this says.
   [[nodiscard]] TensorOptions merge_in(TensorOptions other) const {
@@ -136,6 +140,9 @@ using c10::device, c10::device_index, c10::dtype, c10::layout, c10::memory_forma
 namespace detail {
 inline std::optional<c10::MemoryFormat> memory_format_of(const c10::TensorOptions& options,
                                                          std::optional<c10::MemoryFormat> format) {
+  TORCH_CHECK(!options.requires_grad(),
+              "options that require grad are for functions of torch:: that make tensors; call requires_grad_() on the "
+              "result of this one");
   TORCH_CHECK(!format || !options.has_memory_format(), "the memory format is given twice: with the options and alone");
   return format ? format : options.memory_format_opt();
 }

@@ -22,6 +22,12 @@ class OptionalArrayRef {
   constexpr OptionalArrayRef(const std::optional<std::vector<T>>& list)
       : list_(list ? ArrayRef<T>(*list) : ArrayRef<T>()), has_value_(list.has_value()) {}
 
+  void reset() { *this = OptionalArrayRef(); }
+  template <class... Args>
+  void emplace(Args&&... args) {
+    *this = ArrayRef<T>(std::forward<Args>(args)...);
+  }
+  void swap(OptionalArrayRef& other) noexcept { std::swap(*this, other); }
   constexpr bool has_value() const { return has_value_; }
   constexpr explicit operator bool() const { return has_value_; }
   constexpr ArrayRef<T> value() const {

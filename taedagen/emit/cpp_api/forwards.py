@@ -23,7 +23,7 @@ _FORWARDS = {
     "c10/util/Half.h": "c10/util/{BFloat16,Float8_e4m3fn,Float8_e4m3fnuz,Float8_e5m2,Float8_e5m2fnuz,Float8_e8m0fnu}.h "
     "ATen/Half.h c10/util/{Half-inl,BFloat16-inl,BFloat16-math}.h",
     "c10/util/complex.h": "c10/util/{complex_math,complex_utils}.h",
-    "c10/util/intrusive_ptr.h": "c10/util/{MaybeOwned,ExclusivelyOwned}.h",
+    "c10/util/intrusive_ptr.h": "c10/util/ExclusivelyOwned.h",
     "c10/core/ScalarType.h": "ATen/{ScalarType,OpMathType,AccumulateType}.h "
     "c10/util/{qint8,quint8,qint32}.h ATen/core/ScalarType.h",
     "c10/util/typeid.h": "c10/core/{ScalarTypeToTypeMeta,DefaultDtype}.h",
@@ -40,7 +40,7 @@ _FORWARDS = {
     "c10/core/Allocator.h": "c10/core/{CPUAllocator,RefcountedDeleter}.h ATen/core/Allocator.h "
     "c10/util/UniqueVoidPtr.h",
     "c10/core/Storage.h": "c10/core/StorageImpl.h ATen/Storage.h",
-    "c10/core/DispatchKey.h": "c10/core/{DispatchKeySet,Backend}.h c10/core/impl/LocalDispatchKeySet.h "
+    "c10/core/DispatchKey.h": "c10/core/DispatchKeySet.h c10/core/impl/LocalDispatchKeySet.h "
     "ATen/core/{LegacyTypeDispatch,VariableHooksInterface}.h",
     "c10/core/GeneratorImpl.h": "ATen/{CPUGeneratorImpl,Generator}.h ATen/core/{Generator,DistributionsHelper}.h",
     "c10/core/InferenceMode.h": "c10/core/{GradMode,AutogradState}.h ATen/core/grad_mode.h "
@@ -50,6 +50,7 @@ _FORWARDS = {
     "ATen/core/{Formatting,ATenGeneral,UnsafeFromTH}.h ATen/ops/from_blob.h torch/csrc/autograd/VariableTypeUtils.h",
     "ATen/core/Tensor.h": "ATen/{Tensor,TensorAccessor}.h ATen/core/{TensorBody,TensorBase,ATen_fwd}.h "
     "c10/core/{TensorImpl,UndefinedTensorImpl,WrapDimMinimal}.h",
+    "ATen/core/DeprecatedTypeProperties.h": "ATen/core/DeprecatedTypePropertiesRegistry.h",
     "ATen/core/List.h": "ATen/core/{Dict,List_inl,Dict_inl,IListRef}.h",
     "ATen/core/ivalue.h": "ATen/core/{ivalue_inl,stack}.h torch/csrc/jit/frontend/schema_type_parser.h",
     "ATen/core/jit_type_base.h": "ATen/core/type_ptr.h",

@@ -175,11 +175,12 @@ def heads(op: Op) -> list[str]:
 
 
 def variable_factory(op: Op) -> list[Function]:
-    """What ``namespace torch`` has of an op that makes tensors: as ``at``'s, and heeds ``requires_grad``."""
+    """What ``namespace torch`` has of an op that makes tensors: calls ``at``'s, and heeds ``requires_grad``."""
     at = types.options_at(op.inputs)
     if op.variant != "functional" or at is None or op.schema.name == "to" or len(op.schema.returns) != 1:
         return []
     if "function" not in op.declaration.variants or op.schema.name in ("_to_copy", "_cudnn_init_dropout_state"):
         return []
     form = tuple(_shown(op, types.with_options(op.inputs, at)))
-    return [Function("at::Tensor", op.cpp_name, form, f"return detail::with_grad({_call(op, [*form])}, options);")]
+    given = ", ".join("options.requires_grad(::std::nullopt)" if p.name == "options" else p.name for p in form)
+    return [Function("at::Tensor", op.cpp_name, form, f"return detail::with_grad(at::{op.cpp_name}({given}), options);")]

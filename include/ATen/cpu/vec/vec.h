@@ -104,7 +104,23 @@ struct alignas(64) Vectorized {
   TAEDA_VEC_MAP(floor)
   TAEDA_VEC_MAP(ceil)
   TAEDA_VEC_MAP(trunc)
+  TAEDA_VEC_MAP(asinh)
+  TAEDA_VEC_MAP(acosh)
+  TAEDA_VEC_MAP(atanh)
+  TAEDA_VEC_MAP(lgamma)
 #undef TAEDA_VEC_MAP
+#define TAEDA_VEC_ZIP(name)                                                         \
+  Vectorized name(const Vectorized& other) const {                                  \
+    return zip(*this, other, [](T x, T y) { return std::name(wide(x), wide(y)); }); \
+  }
+  TAEDA_VEC_ZIP(atan2)
+  TAEDA_VEC_ZIP(fmod)
+  TAEDA_VEC_ZIP(hypot)
+  TAEDA_VEC_ZIP(copysign)
+  TAEDA_VEC_ZIP(nextafter)
+#undef TAEDA_VEC_ZIP
+  Vectorized frac() const { return *this - trunc(); }
+  Vectorized exp_u20() const { return exp(); }
   Vectorized round() const {
     return map([](T x) { return std::nearbyint(wide(x)); });
   }

@@ -1,0 +1,103 @@
+// What older programs and kernels ask of tensors, options and boxed values.
+#include <ATen/cpu/vec/vec.h>
+#include <c10/util/MaybeOwned.h>
+#include <torch/torch.h>
+
+#include "../test_main.h"
+
+TEST(type_of_a_tensor) {
+  at::Tensor x = at::ones({2}, at::kInt);
+  CHECK(!x.type().is_cuda() && x.type().scalarType() == at::kInt && x.type().backend() == at::Backend::CPU);
+  CHECK(x.type().toString() == "CPUIntType" && x.toString() == "CPUIntType" &&
+        at::Tensor().toString() == "UndefinedType");
+  CHECK(&x.type() == &at::CPU(at::kInt) && x.type() != at::CUDA(at::kInt) &&
+        x.type().toScalarType(at::kFloat) == at::CPU(at::kFloat));
+  CHECK(at::zeros({3}, x.type()).scalar_type() == at::kInt && at::ones({1}).to(x.type()).scalar_type() == at::kInt);
+  CHECK(x.to_sparse().type().toString() == "SparseCPUIntType" && x.to_sparse().type().is_sparse());
+  CHECK(c10::layout_from_backend(at::Backend::SparseCsrCPU) == at::kSparseCsr);
+  CHECK(c10::backendToDeviceType(at::Backend::QuantizedCPU) == at::kCPU);
+  CHECK_ERROR(at::Tensor().type(), Runtime, "undefined");
+}
+
+TEST(options_that_require_grad_are_for_torch) {
+  const auto options = at::TensorOptions(at::kDouble).requires_grad(true);
+  CHECK(torch::empty({2}, options).requires_grad() && torch::ones_like(at::ones({2}), options).requires_grad());
+  CHECK_ERROR(at::empty({2}, options), Runtime, "requires_grad_()");
+  CHECK_ERROR(at::ones({2}).to(options), Runtime, "requires_grad_()");
+  CHECK_ERROR(at::empty_like(at::ones({2}), options), Runtime, "requires_grad_()");
+  CHECK(at::ones({2}).to(options.requires_grad(false)).scalar_type() == at::kDouble);
+  CHECK(options.type_equal(at::TensorOptions(at::kDouble)) && !options.type_equal(at::kFloat));
+}
+
+TEST(tensors_that_may_be_absent) {
+  std::optional<at::Tensor> none, some = at::ones({2, 3});
+  CHECK(!at::borrow_from_optional_tensor(none)->defined() && at::borrow_from_optional_tensor(some)->is_same(*some));
+  c10::MaybeOwned<at::Tensor> same = some->expect_contiguous();
+  CHECK(same.unsafeIsBorrowed() && same->is_same(*some));
+  at::Tensor turned = some->t();
+  c10::MaybeOwned<at::Tensor> copy = turned.expect_contiguous();
+  CHECK(!copy.unsafeIsBorrowed() && copy->is_contiguous() && (*copy).sizes() == turned.sizes());
+  at::Tensor x = at::ones({1});
+  CHECK(x.is_uniquely_owned() && x.sym_nbytes() == 4);
+  at::Tensor again = at::Tensor::wrap_tensor_impl(x.unsafeReleaseIntrusivePtr());
+  CHECK(!x.defined() && again.is_uniquely_owned());
+}
+
+TEST(operators_by_pythons_names) {
+  at::Tensor x = at::tensor({6, 5}), mask = at::tensor({3, 3});
+  CHECK(at::equal(x.__and__(mask), at::tensor({2, 1})) && at::equal(x.__or__(1), at::tensor({7, 5})));
+  CHECK(at::equal(x.__lshift__(1), at::tensor({12, 10})) && at::equal(x.__ixor__(mask), at::tensor({5, 6})));
+}
+
+TEST(states_of_generators) {
+  at::Generator generator = at::detail::createCPUGenerator(3);
+  at::Tensor state = generator.get_state();
+  CHECK(state.scalar_type() == at::kByte && state.numel() == 5056);
+  at::Tensor first = at::rand({4}, generator);
+  generator.set_state(state);
+  CHECK(at::equal(first, at::rand({4}, generator)));
+  CHECK_ERROR(generator.set_state(at::ones({4})), Runtime, "takes bytes");
+}
+
+TEST(bytes_of_a_storage) {
+  at::Tensor x = at::ones({4});
+  c10::Storage storage = x.storage();
+  const void* before = storage.data();
+  c10::DataPtr old = storage.set_data_ptr(c10::GetCPUAllocator()->allocate(16));
+  CHECK(old.get() == before && storage.data() != before && storage.allocator() == c10::GetCPUAllocator());
+  storage.set_nbytes(8);
+  CHECK(storage.nbytes() == 8);
+}
+
+TEST(values_copied_with_all_they_hold) {
+  at::Tensor x = at::ones({2});
+  c10::List<at::Tensor> tensors({x, x});
+  c10::Dict<std::string, c10::List<at::Tensor>> dict;
+  dict.insert("xs", tensors);
+  dict.insert("same", tensors);
+  c10::IValue copy = c10::IValue(std::tuple(dict, x, 3)).deepcopy();
+  auto parts = copy.toTupleRef().elements();
+  auto other = c10::impl::toTypedDict<std::string, c10::List<at::Tensor>>(parts[0].toGenericDict());
+  x.zero_();
+  CHECK(other.at("xs").get(0).sum().item<float>() == 2 && parts[2].toInt() == 3);
+  CHECK(other.at("xs").is(other.at("same")) && other.at("xs").get(0).is_same(other.at("xs").get(1)));
+  CHECK(parts[1].toTensor().is_same(other.at("xs").get(0)));
+  CHECK(c10::IValue("word").toString()->string() == "word" && c10::IValue(3).isSameIdentity(3));
+  CHECK(c10::IValue::hash("word") == c10::IValue::hash(std::string("word")));
+  auto again = dict.copy();
+  again.erase("same");
+  CHECK(dict.size() == 2 && again.size() == 1 && !again.is(dict));
+  tensors.emplace(0, at::zeros({1}));
+  CHECK(tensors.size() == 3 && tensors.get(0).numel() == 1);
+}
+
+TEST(symbolic_sizes_are_numbers) {
+  c10::SymInt n = at::ones({2, 3}).sym_stride(0);
+  CHECK(n == 3 && n.max(4) == 4 && n.min(2) == 2 && n.sym_eq(3) && n.sym_le(3) && !n.sym_gt(3));
+}
+
+TEST(more_of_vectors) {
+  using Vec = at::vec::Vectorized<float>;
+  CHECK(Vec(-2.5f).frac()[0] == -0.5f && Vec(1.f).atan2(Vec(1.f))[3] == std::atan2(1.f, 1.f));
+  CHECK(Vec(7.f).fmod(Vec(4.f))[1] == 3 && Vec(3.f).hypot(Vec(4.f))[0] == 5 && Vec(2.f).copysign(Vec(-1.f))[2] == -2);
+}
