@@ -50,8 +50,8 @@ class Context {
   static bool hasHIP() { return at::hasHIP(); }
   static bool hasXPU() { return at::hasXPU(); }
   static bool hasMKL() { return at::hasMKL(); }
-  static bool hasMKLDNN() { return true; }  // oneDNN, under its older name
-  static bool hasLAPACK() { return true; }
+  static bool hasMKLDNN() { return at::hasMKLDNN(); }
+  static bool hasLAPACK() { return at::hasLAPACK(); }
   static bool setFlushDenormal(bool on) { return ::taeda::set_flush_denormal(on); }
   static bool hasOpenMP() { return at::hasOpenMP(); }
 };

@@ -136,6 +136,11 @@ template <class F>
 void cpu_kernel(TensorIteratorBase& iter, F&& op, int64_t grain_size = internal::GRAIN_SIZE) {
   detail::cpu_kernel(iter, op, grain_size, &std::decay_t<F>::operator());
 }
+// In one thread, in memory's order.
+template <class F>
+void cpu_serial_kernel(TensorIteratorBase& iter, F&& op) {
+  cpu_kernel(iter, std::forward<F>(op), std::max<int64_t>(iter.numel(), 1));
+}
 // The compiler makes vectors of op; the second function is not called.
 template <class F, class V>
 void cpu_kernel_vec(TensorIteratorBase& iter, F&& op, V&&, int64_t grain_size = internal::GRAIN_SIZE) {

@@ -188,7 +188,17 @@ inline bool hasHIP() { return false; }
 inline bool hasXPU() { return false; }
 inline bool hasMKL() { return false; }
 inline bool hasOpenMP() { return true; }
+inline bool hasLAPACK() { return true; }
+inline bool hasMKLDNN() { return true; }  // oneDNN, by its older name
 TORCH_API void manual_seed(uint64_t seed);
+
+// --- kernels by PyTorch's namespace are the ops themselves
+namespace native {
+using namespace at;  // NOLINT
+inline int64_t ensure_nonempty_dim(int64_t dim) { return std::max<int64_t>(dim, 1); }
+inline int64_t ensure_nonempty_size(const Tensor& t, int64_t dim) { return t.dim() ? t.size(dim) : 1; }
+inline int64_t ensure_nonempty_stride(const Tensor& t, int64_t dim) { return t.dim() ? t.stride(dim) : 1; }
+}  // namespace native
 
 }  // namespace at
 

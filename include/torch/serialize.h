@@ -43,5 +43,8 @@ void load(std::vector<torch::Tensor>& tensor_vec, LoadFromArgs&&... args) {
 // What torch.load reads in Python, and torch.save writes: numbers, texts, tensors, lists, tuples and dicts of these.
 TORCH_API std::vector<char> pickle_save(const torch::IValue& ivalue);
 TORCH_API torch::IValue pickle_load(const std::vector<char>& data);
+namespace jit {
+using torch::pickle_load, torch::pickle_save;
+}
 
 }  // namespace torch

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <mutex>
 
 #include <taeda/jit/archive.h>
 
@@ -214,5 +215,25 @@ void Module::save(const std::string& filename, const ExtraFilesMap& extra_files)
 Module Module::deepcopy(std::optional<c10::Device> device) const {
   return loaded(archive(*this, "archive", {}), "the copy", device);
 }
+
+// --- settings that are remembered
+namespace {
+template <class T, int which>
+std::atomic<T>& setting(T initial) {
+  static std::atomic<T> value{initial};
+  return value;
+}
+}  // namespace
+FusionStrategy setFusionStrategy(FusionStrategy& strategy) {
+  static std::mutex mutex;
+  static FusionStrategy current{{FusionBehavior::STATIC, 2}, {FusionBehavior::DYNAMIC, 10}};
+  std::lock_guard<std::mutex> lock(mutex);
+  return std::exchange(current, strategy);
+}
+std::atomic<bool>& getProfilingMode() { return setting<bool, 0>(true); }
+std::atomic<bool>& getExecutorMode() { return setting<bool, 1>(true); }
+std::atomic<size_t>& getBailoutDepth() { return setting<size_t, 2>(20); }
+void setTensorExprFuserEnabled(bool on) { setting<bool, 3>(true) = on; }
+bool tensorExprFuserEnabled() { return setting<bool, 3>(true); }
 
 }  // namespace torch::jit

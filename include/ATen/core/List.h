@@ -22,12 +22,23 @@ template <class T>
 }  // namespace detail
 
 // A place in a list: reads as the item, and writes it.
+namespace detail {
+template <class T>
+struct BoxedForImpl {
+  using type = IValue;
+};
+// IValue, which is declared later than this header is read.
+template <class T>
+using BoxedFor = typename BoxedForImpl<T>::type;
+}  // namespace detail
+
 template <class T>
 class ListElement {
  public:
   ListElement(const ::taeda::ListRef& list, size_t i) : list_(list), i_(i) {}
   operator T() const { return detail::from_value<T>(list_.get(i_)); }
-  T get() const { return *this; }
+  // As a boxed value.
+  detail::BoxedFor<T> get() const { return list_.get(i_); }
   ListElement& operator=(const T& item) {
     list_.set(i_, detail::to_value<T>(item));
     return *this;

@@ -52,6 +52,15 @@ std::optional<std::span<const T>> list_or_none(const std::optional<c10::ArrayRef
 }
 }  // namespace detail
 
+// dim from -dims to dims - 1 counted from the front. A tensor without dimensions takes those of one that has one.
+inline int64_t maybe_wrap_dim(int64_t dim, int64_t dims, bool wrap_scalar = true) {
+  TORCH_CHECK_INDEX(dims || wrap_scalar, "dimension ", dim, " of a tensor that has none");
+  return ::taeda::wrap_dim(dim, dims);
+}
+inline void maybe_wrap_dims(std::vector<int64_t>& dims, int64_t rank, bool wrap_scalar = true) {
+  for (int64_t& dim : dims) dim = maybe_wrap_dim(dim, rank, wrap_scalar);
+}
+
 class TORCH_API Tensor : public ::taeda::Tensor {
  public:
   using hook_t = std::function<Tensor(const Tensor&)>;
@@ -354,6 +363,7 @@ class TORCH_API Tensor : public ::taeda::Tensor {
 static_assert(sizeof(Tensor) == sizeof(::taeda::Tensor));
 using TensorBase = Tensor;
 using TensorImpl = c10::TensorImpl;
+inline int64_t maybe_wrap_dim(int64_t dim, const Tensor& t) { return maybe_wrap_dim(dim, t.dim()); }
 template <class T>
 using OptionalRef = std::optional<T>;
 
@@ -427,3 +437,6 @@ TORCH_API std::ostream& print(std::ostream& out, const Tensor& tensor, int64_t l
 inline std::ostream& operator<<(std::ostream& out, const Tensor& tensor) { return print(out, tensor, 80); }
 
 }  // namespace at
+namespace c10 {
+using at::maybe_wrap_dim;
+}

@@ -103,6 +103,15 @@ struct IValue : ::taeda::Value {
   std::string tagKind() const;
   bool is(const IValue& other) const { return is_same(other); }
   bool isSameIdentity(const IValue& other) const { return is_same(other); }
+  struct CompIdentityIValues {
+    bool operator()(const IValue& a, const IValue& b) const { return a.is_same(b); }
+  };
+  // Whether both are tensors of one memory, or the same object.
+  bool isAliasOf(const IValue& other) const {
+    return isTensor() && other.isTensor() ? toTensor().is_alias_of(other.toTensor()) : isPtrType() && is_same(other);
+  }
+  // Whether it is held by a count.
+  bool isPtrType() const { return tag() >= Tag::Tensor; }
   static size_t hash(const IValue& value) { return ::taeda::hash_value(value); }
   // With tensors, lists and objects of its own; what was one object stays one. Objects of C++ classes are copied by
   // their def_pickle.

@@ -36,6 +36,7 @@ struct C10_API Allocator {
 };
 C10_API void SetAllocator(DeviceType type, Allocator* allocator, uint8_t priority = 0);
 C10_API Allocator* GetAllocator(const DeviceType& type);
+inline Allocator* GetDefaultCPUAllocator() { return GetAllocator(DeviceType::CPU); }
 inline Allocator* GetCPUAllocator() { return GetAllocator(DeviceType::CPU); }
 #define REGISTER_ALLOCATOR(type, allocator)                                               \
   namespace {                                                                             \

@@ -187,6 +187,12 @@ class IncludeDispatchKeyGuard : ::taeda::Scoped<::taeda::KeySet> {
   explicit IncludeDispatchKeyGuard(DispatchKeySet keys)
       : Scoped(::taeda::t_state.include, ::taeda::t_state.include | keys) {}
 };
+struct LocalDispatchKeySet {
+  DispatchKeySet included_, excluded_;
+};
+inline LocalDispatchKeySet tls_local_dispatch_key_set() {
+  return {DispatchKeySet(::taeda::t_state.include), DispatchKeySet(::taeda::t_state.exclude)};
+}
 inline bool tls_is_dispatch_key_excluded(DispatchKey key) {
   return !(::taeda::t_state.exclude & DispatchKeySet::functionality_of(key)).empty();
 }

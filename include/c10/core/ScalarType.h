@@ -299,4 +299,24 @@ struct OpMathType<c10::BFloat16> {
 };
 template <class T>
 using opmath_type = typename OpMathType<T>::type;
+// The type that many numbers of a type are added up in; on the CPU wider for float, too.
+template <class T, bool is_cuda>
+struct AccumulateType {
+  using type = std::conditional_t<std::is_integral_v<T>, std::conditional_t<std::is_same_v<T, bool>, bool, int64_t>,
+                                  std::conditional_t<!is_cuda && std::is_same_v<T, float>, double, opmath_type<T>>>;
+};
+template <class T, bool is_cuda>
+struct AccumulateType<c10::complex<T>, is_cuda> {
+  using type = c10::complex<typename AccumulateType<T, is_cuda>::type>;
+};
+template <class T, bool is_cuda>
+using acc_type = typename AccumulateType<T, is_cuda>::type;
+inline c10::ScalarType toAccumulateType(c10::ScalarType type, bool is_cuda) {
+  using c10::ScalarType;
+  if (c10::isComplexType(type)) return c10::toComplexType(toAccumulateType(c10::toRealValueType(type), is_cuda));
+  if (c10::isIntegralType(type, false)) return ScalarType::Long;
+  return !is_cuda && type == ScalarType::Float ? ScalarType::Double
+         : c10::isReducedFloatingType(type)    ? ScalarType::Float
+                                               : type;
+}
 }  // namespace at

@@ -41,6 +41,9 @@ inline IntArrayRef asIntArrayRefUnchecked(SymIntArrayRef sizes) {
   return {reinterpret_cast<const int64_t*>(sizes.data()), sizes.size()};
 }
 inline IntArrayRef asIntArrayRefSlow(SymIntArrayRef sizes) { return asIntArrayRefUnchecked(sizes); }
+inline OptionalIntArrayRef asIntArrayRefSlowOpt(OptionalSymIntArrayRef sizes) {
+  return sizes ? OptionalIntArrayRef(asIntArrayRefUnchecked(*sizes)) : std::nullopt;
+}
 #define C10_AS_INTARRAYREF_SLOW(a) c10::asIntArrayRefSlow(a)
 inline SymIntArrayRef fromIntArrayRef(IntArrayRef sizes) {
   return {reinterpret_cast<const SymInt*>(sizes.data()), sizes.size()};

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from taedagen.emit.cpp_api.forwards import forwards
-from taedagen.emit.cpp_api.functions import Function, functions, methods, variable_factory
+from taedagen.emit.cpp_api.functions import Function, functions, methods, variable_factory, with_symbolic_sizes
 from taedagen.emit.plan import Plan
 from taedagen.opdef.declaration import Op
 
@@ -50,6 +50,11 @@ def _ops(plan: Plan) -> dict[str, list[Op]]:
     }  # fmt: skip
 
 
+def _with_symbolic(op: Op, made: list[Function]) -> list[Function]:
+    """Its functions, and the first with sizes that graphs may leave open."""
+    return made + (with_symbolic_sizes(op, made[0]) if made else [])
+
+
 class _Scope:
     """A place for functions of all families, without those whose heads an earlier one has: C++ takes them for one."""
 
@@ -80,8 +85,12 @@ def emit_cpp_api(plan: Plan) -> dict[str, str]:
     files = forwards()
     for family, ops in _ops(plan).items():
         defined = [
-            *tensor.take(m for op in ops if op.schema.name not in BY_HAND_METHODS for m in methods(op)),
-            *at.take(f for op in ops if op.schema.name not in BY_HAND_FUNCTIONS for f in functions(op)),
+            *tensor.take(
+                m for op in ops if op.schema.name not in BY_HAND_METHODS for m in _with_symbolic(op, methods(op))
+            ),
+            *at.take(
+                f for op in ops if op.schema.name not in BY_HAND_FUNCTIONS for f in _with_symbolic(op, functions(op))
+            ),
             *torch.take(f for op in ops for f in variable_factory(op)),
         ]
         for name, scope in prefixed.items():

@@ -174,6 +174,16 @@ def heads(op: Op) -> list[str]:
     return [f.declaration for f in (*scoped, *(m.renamed(f"at::Tensor::{m.name}") for m in methods(op)))]
 
 
+def with_symbolic_sizes(op: Op, made: Function) -> list[Function]:
+    """``view_symint(size)`` of ``view(size)``: the same with sizes as ``c10::SymInt``, which are numbers here."""
+    sizes = {a.name for a in op.inputs if a.type.base == "SymInt"}
+    if not sizes or op.variant == "out":
+        return []
+    given = [types.symbolic(p) if p.name in sizes else (p, p.name) for p in made.parameters]
+    call = f"{'this->' if made.method else 'at::'}{made.name}({', '.join(passed for _, passed in given)})"
+    return [replace(made, name=f"{made.name}_symint", parameters=tuple(p for p, _ in given), body=f"return {call};")]
+
+
 def variable_factory(op: Op) -> list[Function]:
     """What ``namespace torch`` has of an op that makes tensors: calls ``at``'s, and heeds ``requires_grad``."""
     at = types.options_at(op.inputs)
@@ -183,4 +193,6 @@ def variable_factory(op: Op) -> list[Function]:
         return []
     form = tuple(_shown(op, types.with_options(op.inputs, at)))
     given = ", ".join("options.requires_grad(::std::nullopt)" if p.name == "options" else p.name for p in form)
-    return [Function("at::Tensor", op.cpp_name, form, f"return detail::with_grad(at::{op.cpp_name}({given}), options);")]
+    return [
+        Function("at::Tensor", op.cpp_name, form, f"return detail::with_grad(at::{op.cpp_name}({given}), options);")
+    ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from taedagen.emit import cpp
 from taedagen.opdef.declaration import Op
@@ -102,6 +102,23 @@ def parameters(arguments: Iterable[Argument]) -> list[Parameter]:
     made = [parameter(a) for a in arguments]
     last = max((i for i, p in enumerate(made) if p.default is None), default=-1)
     return [p if i > last else Parameter(p.type, p.name, p.passes) for i, p in enumerate(made)]
+
+
+# A parameter that is a size or several, with sizes that graphs may leave open, and how it is passed as numbers.
+_SYMBOLIC = {
+    "int64_t": ("c10::SymInt", "{}"), "at::IntArrayRef": ("c10::SymIntArrayRef", "C10_AS_INTARRAYREF_SLOW({})"),
+    "at::OptionalIntArrayRef": ("at::OptionalSymIntArrayRef", "c10::asIntArrayRefSlowOpt({})"),
+    "::std::optional<int64_t>": ("::std::optional<c10::SymInt>", "{}"),
+}  # fmt: skip
+
+
+def symbolic(p: Parameter) -> tuple[Parameter, str]:
+    """A parameter with ``c10::SymInt`` in place of numbers, and the expression that makes it the old one."""
+    type_, expression = _SYMBOLIC[p.type]
+    is_one = type_.endswith("ArrayRef") and p.default is not None and p.default.lstrip("-").isdigit()
+    return replace(p, type=type_, default=f"c10::SymInt({p.default})" if is_one else p.default), expression.format(
+        p.name
+    )
 
 
 def options_at(arguments: Iterable[Argument]) -> int | None:

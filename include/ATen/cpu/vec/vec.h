@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <tuple>
 #include <type_traits>
 
 #include <c10/util/Exception.h>
@@ -237,6 +238,43 @@ template <class T>
 Vectorized<T> clamp_max(const Vectorized<T>& a, const Vectorized<T>& high) {
   return minimum(a, high);
 }
+
+// --- half types as the numbers they are computed in: two vectors of float for each of theirs
+template <class Half>
+std::pair<Vectorized<float>, Vectorized<float>> halves_as_floats(const Vectorized<Half>& v) {
+  std::pair<Vectorized<float>, Vectorized<float>> made;
+  constexpr int kSize = Vectorized<float>::size();
+  for (int i = 0; i < kSize; ++i) {
+    made.first[i] = static_cast<float>(v[i]);
+    made.second[i] = static_cast<float>(v[i + kSize]);
+  }
+  return made;
+}
+template <class Half>
+Vectorized<Half> convert_from_float(const Vectorized<float>& a, const Vectorized<float>& b) {
+  Vectorized<Half> made;
+  constexpr int kSize = Vectorized<float>::size();
+  for (int i = 0; i < kSize; ++i) {
+    made[i] = static_cast<Half>(a[i]);
+    made[i + kSize] = static_cast<Half>(b[i]);
+  }
+  return made;
+}
+#define TAEDA_VEC_HALF(Half, name)                                                                                 \
+  inline std::tuple<Vectorized<float>, Vectorized<float>> convert_##name##_float(const Vectorized<c10::Half>& v) { \
+    return halves_as_floats(v);                                                                                    \
+  }                                                                                                                \
+  inline std::tuple<Vectorized<float>, Vectorized<float>> convert_to_float(const Vectorized<c10::Half>& v) {       \
+    return halves_as_floats(v);                                                                                    \
+  }                                                                                                                \
+  inline Vectorized<c10::Half> convert_float_##name(const Vectorized<float>& a, const Vectorized<float>& b) {      \
+    return convert_from_float<c10::Half>(a, b);                                                                    \
+  }
+TAEDA_VEC_HALF(BFloat16, bfloat16)
+TAEDA_VEC_HALF(Half, half)
+#undef TAEDA_VEC_HALF
+template <class T>
+constexpr bool is_reduced_floating_point_v = std::is_same_v<T, c10::Half> || std::is_same_v<T, c10::BFloat16>;
 
 // --- over arrays
 template <class T, class F>

@@ -1,5 +1,7 @@
 // Programs that torch.jit.save wrote, as modules: net.forward({x}), net.get_method("encode")({x}), net.attr("scale").
 #pragma once
+#include <atomic>
+
 #include <ATen/core/ivalue.h>
 #include <taeda/jit/module.h>
 #include <torch/types.h>
@@ -121,6 +123,18 @@ inline Module freeze(const Module& module, const std::optional<std::vector<std::
 inline Module optimize_for_inference(Module& module, const std::vector<std::string>& = {}) { return freeze(module); }
 inline void setGraphExecutorOptimize(bool) {}
 inline bool getGraphExecutorOptimize() { return true; }
+// What PyTorch's executors may do with a program; here it is run as it was saved, whatever they say.
+enum class FusionBehavior { STATIC, DYNAMIC };
+using FusionStrategy = std::vector<std::pair<FusionBehavior, size_t>>;
+TORCH_API FusionStrategy setFusionStrategy(FusionStrategy& strategy);  // the one before
+TORCH_API std::atomic<bool>& getProfilingMode();
+TORCH_API std::atomic<bool>& getExecutorMode();
+TORCH_API std::atomic<size_t>& getBailoutDepth();
+TORCH_API void setTensorExprFuserEnabled(bool on);
+TORCH_API bool tensorExprFuserEnabled();
+namespace tracer {
+inline bool isTracing() { return ::taeda::t_state.include.has(::taeda::Functionality::Tracer); }
+}  // namespace tracer
 
 }  // namespace torch::jit
 
