@@ -95,6 +95,11 @@ Tensor clone(const Tensor& self, std::optional<MemoryFormat>) {
 }
 Tensor detach(const Tensor& self) { return self.variable_data(); }
 
+Tensor empty(IntArrayRef size, std::optional<ScalarType> dtype, std::optional<Layout>, std::optional<Device> device,
+             std::optional<bool>, std::optional<MemoryFormat>) {
+  return at::sparse_coo_tensor(size, TensorOptions().dtype(dtype).device(device));
+}
+
 Layout turned(Layout layout) {
   if (has_blocks(layout)) return is_by_rows(layout) ? Layout::SparseBsc : Layout::SparseBsr;
   return is_by_rows(layout) ? Layout::SparseCsc : Layout::SparseCsr;
@@ -145,6 +150,7 @@ void load_kernels() {
     library->impl("detach", at::sparse::detach);
     library->impl("transpose.int", at::sparse::transpose);
     library->impl("t", at::sparse::t);
+    if (key == c10::DispatchKey::SparseCPU) library->impl("empty.memory_format", at::sparse::empty);
   }
 }
 // Python's, which is there first in a process that has it, stays.

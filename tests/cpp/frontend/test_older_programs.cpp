@@ -1,6 +1,7 @@
 // What older programs and kernels ask of tensors, options and boxed values.
 #include <ATen/cpu/vec/vec.h>
 #include <c10/util/MaybeOwned.h>
+#include <torch/script.h>
 #include <torch/torch.h>
 
 #include "../test_main.h"
@@ -91,6 +92,56 @@ TEST(values_copied_with_all_they_hold) {
   CHECK(tensors.size() == 3 && tensors.get(0).numel() == 1);
 }
 
+TEST(elements_of_lists_as_values) {
+  c10::List<at::Tensor> tensors({at::ones({2}), at::ones({3})});
+  tensors.push_back(tensors.get(0).detach());
+  c10::IValue first = tensors[0].get();
+  CHECK(first.isTensor() && first.isAliasOf(tensors[2].get()) && !first.isAliasOf(tensors[1].get()));
+  c10::IValue::CompIdentityIValues same;
+  CHECK(same(first, tensors[0].get()) && !same(first, tensors[2].get()));
+}
+
+TEST(sizes_as_symints) {
+  std::vector<c10::SymInt> sizes{2, 3};
+  at::Tensor x = at::empty_symint(sizes, at::kInt);
+  CHECK(x.sizes() == at::IntArrayRef({2, 3}) && x.view_symint({3, -1}).size(1) == 2);
+  CHECK(x.narrow_symint(1, c10::SymInt(1), 2).size(1) == 2 && x.new_zeros_symint(x.sym_sizes()).numel() == 6);
+  CHECK(at::expand_symint(at::ones({1, 3}), sizes).sizes() == x.sizes());
+  CHECK(at::pad_symint(x, {1, 1}).size(1) == 5);
+}
+
+TEST(dimensions_and_accumulators) {
+  CHECK(at::maybe_wrap_dim(-1, 3) == 2 && c10::maybe_wrap_dim(0, 0) == 0 &&
+        at::maybe_wrap_dim(-2, at::ones({1, 1})) == 0);
+  CHECK_ERROR(at::maybe_wrap_dim(3, 3), Index, "");
+  CHECK_ERROR(at::maybe_wrap_dim(0, 0, false), Index, "has none");
+  std::vector<int64_t> dims{-1, 0};
+  at::maybe_wrap_dims(dims, 3);
+  CHECK(dims == std::vector<int64_t>({2, 0}));
+  static_assert(std::is_same_v<at::acc_type<float, false>, double> && std::is_same_v<at::acc_type<float, true>, float>);
+  static_assert(std::is_same_v<at::acc_type<at::Half, false>, float> &&
+                std::is_same_v<at::acc_type<int, true>, int64_t>);
+  static_assert(std::is_same_v<at::acc_type<c10::complex<float>, false>, c10::complex<double>>);
+  CHECK(at::toAccumulateType(at::kBFloat16, false) == at::kFloat && at::toAccumulateType(at::kBool, true) == at::kBool);
+  CHECK(at::toAccumulateType(at::kComplexFloat, false) == at::kComplexDouble);
+  CHECK(at::native::ensure_nonempty_size(at::ones({}), 0) == 1 && at::native::relu(-at::ones({1})).item<float>() == 0);
+}
+
+TEST(settings_of_executors) {
+  torch::jit::FusionStrategy none{{torch::jit::FusionBehavior::STATIC, 0}};
+  torch::jit::FusionStrategy before = torch::jit::setFusionStrategy(none);
+  CHECK(torch::jit::setFusionStrategy(before) == none);
+  torch::jit::getProfilingMode() = false;
+  CHECK(!torch::jit::getProfilingMode() && torch::jit::getExecutorMode() && !torch::jit::tracer::isTracing());
+  torch::jit::getProfilingMode() = true;
+  CHECK(torch::jit::pickle_load(torch::jit::pickle_save(3)).toInt() == 3);
+}
+
+TEST(empty_of_a_sparse_layout) {
+  at::Tensor x = at::empty({2, 3}, at::TensorOptions(at::kDouble).layout(at::kSparse));
+  CHECK(x.is_sparse() && x._nnz() == 0 && x.scalar_type() == at::kDouble && x.sizes() == at::IntArrayRef({2, 3}));
+}
+
 TEST(symbolic_sizes_are_numbers) {
   c10::SymInt n = at::ones({2, 3}).sym_stride(0);
   CHECK(n == 3 && n.max(4) == 4 && n.min(2) == 2 && n.sym_eq(3) && n.sym_le(3) && !n.sym_gt(3));
@@ -99,5 +150,8 @@ TEST(symbolic_sizes_are_numbers) {
 TEST(more_of_vectors) {
   using Vec = at::vec::Vectorized<float>;
   CHECK(Vec(-2.5f).frac()[0] == -0.5f && Vec(1.f).atan2(Vec(1.f))[3] == std::atan2(1.f, 1.f));
+  at::vec::Vectorized<at::BFloat16> halves = at::vec::convert_float_bfloat16(Vec(1.5f), Vec(2.f));
+  auto [low, high] = at::vec::convert_bfloat16_float(halves);
+  CHECK(low[15] == 1.5f && high[0] == 2.f && std::get<1>(at::vec::convert_to_float(halves))[3] == 2.f);
   CHECK(Vec(7.f).fmod(Vec(4.f))[1] == 3 && Vec(3.f).hypot(Vec(4.f))[0] == 5 && Vec(2.f).copysign(Vec(-1.f))[2] == -2);
 }
