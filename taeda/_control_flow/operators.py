@@ -1,40 +1,13 @@
-"""Branches and loops as ops that graphs name: ``taeda.ops.higher_order.cond`` and its kin."""
+"""Functions of functions as ops that graphs name: ``taeda.ops.higher_order.cond`` and its kin."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import taeda
 from taeda import _control_flow
-
-
-class HigherOrderOperator:
-    """An op that takes functions, here graphs."""
-
-    def __init__(self, name: str, function: Callable[..., Any]) -> None:
-        self.__name__ = self.__qualname__ = name
-        self.__module__ = "torch.ops.higher_order"
-        self._function = function
-        self.__doc__ = function.__doc__
-
-    namespace = "higher_order"
-
-    def name(self) -> str:
-        """The op's name."""
-        return self.__name__
-
-    def __call__(self, *args: Any) -> Any:
-        return self._function(*args)
-
-    def __repr__(self) -> str:
-        return self.__name__
-
-    def __deepcopy__(self, memo: Any) -> HigherOrderOperator:
-        return self
-
-    def __reduce__(self) -> Any:
-        return getattr, (higher_order, self.__name__)
+from taeda._control_flow.auto_functionalize import auto_functionalized, auto_functionalized_v2
+from taeda._control_flow.higher_order import HigherOrderOperator
 
 
 class _Namespace:
@@ -46,6 +19,7 @@ class _Namespace:
         for function in (_cond, _while_loop, _map_impl, _scan):
             name = function.__name__.removeprefix("_")
             setattr(self, name, HigherOrderOperator(name, function))
+        self.auto_functionalized, self.auto_functionalized_v2 = auto_functionalized, auto_functionalized_v2
 
     def __reduce__(self) -> Any:
         return _find, ()

@@ -8,7 +8,9 @@ from taeda._control_flow import cond as cond
 from taeda._control_flow import map as map
 from taeda._control_flow import scan as scan
 from taeda._control_flow import while_loop as while_loop
+from taeda._control_flow.auto_functionalize import auto_functionalized as auto_functionalized
+from taeda._control_flow.auto_functionalize import auto_functionalized_v2 as auto_functionalized_v2
 
 __path__: list[str] = []  # a package, whose modules are these
-for _name in ("associative_scan", "cond", "map", "scan", "while_loop"):
+for _name in ("associative_scan", "auto_functionalize", "cond", "map", "scan", "while_loop"):
     sys.modules[f"{__name__}.{_name}"] = importlib.import_module(f"taeda._control_flow.{_name}")

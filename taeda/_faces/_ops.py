@@ -1,6 +1,6 @@
 """What PyTorch keeps in ``torch._ops``."""
 
-import taeda.ops as ops
+from taeda import ops as ops
 from taeda._control_flow.operators import HigherOrderOperator as HigherOrderOperator
 from taeda._library.ops import OpNamespace as OpNamespace
 from taeda._library.ops import OpOverload as OpOverload

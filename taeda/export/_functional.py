@@ -8,13 +8,14 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 import taeda
+from taeda._control_flow.auto_functionalize import auto_functionalized_v2, written
 from taeda._library.ops import OpOverload
 from taeda._schema.symbols import SymInt, SymNode
 from taeda.export._scope import holder
 from taeda.export._size_ops import functional_batch_norm, sym_size
 from taeda.export.graph_signature import InputKind, OutputKind, OutputSpec, TensorArgument
 from taeda.fx.graph import Graph
-from taeda.fx.node import Node, map_aggregate
+from taeda.fx.node import Node, map_aggregate, nodes_in
 
 if TYPE_CHECKING:
     from taeda.export.exported_program import ExportedProgram
@@ -40,10 +41,6 @@ class _Entry:
     version: int = 0
 
 
-class Unsupported(Exception):
-    """A write that has no form without."""
-
-
 def functionalize(program: ExportedProgram) -> ExportedProgram:
     """The program without ops that write, if there are any: new values of buffers and inputs become outputs."""
     if not any(_writes(node) for node in program.graph.nodes):
@@ -59,6 +56,70 @@ def _writes(node: Node) -> bool:
 def _updates_statistics(node: Node) -> bool:
     name = getattr(node.target, "_opname", "")
     return name == "batch_norm" and len(node.args) > 5 and bool(node.args[5]) and isinstance(node.args[3], Node)
+
+
+class _Bases:
+    """The tensors that an op writes to, each memory once: views of the same are described by sizes and strides."""
+
+    def __init__(self, entries: list[_Entry]) -> None:
+        self.found: list[_Entry] = []
+        seen: dict[int, int] = {}
+        for entry in entries:
+            seen[id(entry.base)] = seen.get(id(entry.base), 0) + 1
+        self._shared = {key for key, count in seen.items() if count > 1}
+
+    def place(self, prefix: str, entry: _Entry | None) -> dict[str, Any]:
+        """The arguments that say where an argument of the op is."""
+        if entry is None:
+            return {f"{prefix}_base_index": None}
+        if id(entry.base) not in self._shared:
+            return {f"{prefix}_base_index": self._index(entry)}
+        base = entry.base
+        index = self._index(_Entry(base, (), base.node, base.version))
+        if not entry.chain:
+            return {f"{prefix}_base_index": index}
+        whole = base.node.meta["val"]
+        if not whole.is_contiguous() or any(_varies(n) for n in (entry.chain[-1], base.node)):
+            raise NotImplementedError(
+                "taeda.export: an op writes to several views of a tensor whose sizes vary, or that is not contiguous; "
+                "give it copies"
+            )
+        view = _seen_through(taeda.empty(list(map(int, whole.shape)), dtype=whole.dtype, device="meta"), entry.chain)
+        where = {"base_index": index, "size": list(view.shape), "stride": list(view.stride())}
+        return {f"{prefix}_{word}": said for word, said in where.items()} | {
+            f"{prefix}_storage_offset": view.storage_offset()
+        }
+
+    def _index(self, entry: _Entry) -> int:
+        for i, known in enumerate(self.found):
+            if known.base is entry.base and known.chain == entry.chain:
+                return i
+        self.found.append(entry)
+        return len(self.found) - 1
+
+
+def _seen_through(value: Any, chain: tuple[Node, ...]) -> Any:
+    """A tensor seen through views, whose other arguments are numbers."""
+    for step in chain:
+        args = map_aggregate(step.args[1:], lambda leaf: int(leaf.meta["val"]) if isinstance(leaf, Node) else leaf)
+        value = step.target(value, *args, **step.kwargs)  # type: ignore[operator]
+    return value
+
+
+def _varies(node: Node) -> bool:
+    other = node.meta.get("other", ())
+    return other is None or tuple(other) != tuple(map(int, node.meta["val"].shape))
+
+
+def _returning(op: OpOverload, names: list[str]) -> OpOverload:
+    """The overload that returns what ``op`` writes to the arguments of these names."""
+    wanted = [(p.name, str(p.type)) for p in op._schema.arguments if p.name not in names]
+    packet: Any = op.overloadpacket
+    for name in packet.overloads():
+        found: OpOverload = getattr(packet, name)
+        if [(p.name, str(p.type)) for p in found._schema.arguments] == wanted and not found._schema.is_mutable:
+            return found
+    raise NotImplementedError(f"taeda.export: {op} has no form that does not write")
 
 
 class _Functional:
@@ -143,16 +204,72 @@ class _Functional:
 
     def _write(self, node: Node) -> None:
         op: Any = node.target
-        written = [i for i, a in enumerate(op._schema.arguments) if a.alias_info is not None and a.alias_info.is_write]
-        if written != [0]:
-            raise NotImplementedError(
-                f"taeda.export: {op} writes to other arguments than its first; there is no form without"
-            )
-        target = node.args[0]
-        entry = self.entries[target]
+        targets = written(op)
+        if op.namespace != "aten":
+            return self._auto(node, op)
+        if targets[-1].kwarg_only:
+            return self._into(node, op, [p.name for p in targets])
+        if len(targets) > 1 or targets[0] != op._schema.arguments[0]:
+            raise NotImplementedError(f"taeda.export: {op} has no form that does not write")
         new = self._without_write(node, op)
-        self._replace(entry, new)
-        self.entries[node] = entry
+        if isinstance(node.args[0], Node):
+            self.entries[node] = self.entries[node.args[0]]
+            self._replace(self.entries[node], new)
+        else:
+            self._replace_all([self.entries[item] for item in node.args[0]], new, 0)
+            self.entries[node] = _Entry(_Base(new), (), new)
+
+    def _into(self, node: Node, op: OpOverload, names: list[str]) -> None:
+        """A call with ``out=``: the results are new values of these."""
+        functional = _returning(op, names)
+        args, kwargs = map_aggregate((node.args, node.kwargs), self._leaf)
+        outputs: list[Any] = [node.kwargs[name] for name in names]
+        whole = self._call(functional, args, {k: v for k, v in kwargs.items() if k not in names}, node)
+        if len(outputs) == 1:
+            self.entries[node] = self.entries[outputs[0]]
+            value = outputs[0].meta["val"]
+            self._replace(self.entries[node], self._call(aten.to.dtype, (whole, value.dtype), {}, node))
+        else:
+            self._replace_all([self.entries[output] for output in outputs], whole, 0)
+            self.entries[node] = _Entry(_Base(whole), (), whole)
+
+    def _replace_all(self, targets: list[_Entry], whole: Node, first: int) -> None:
+        """Makes the parts of a result, from ``first`` on, the new values of ``targets``."""
+        likes = [self._value(target) for target in targets]
+        parts = [self._call(operator.getitem, (whole, first + i), {}, like) for i, like in enumerate(likes)]
+        for target, part in zip(targets, parts):
+            part.meta.pop("is_view", None)
+            part.meta.update({k: whole.meta[k] for k in ("stack_trace", "nn_module_stack") if k in whole.meta})
+            self._replace(target, part)
+
+    def _auto(self, node: Node, op: OpOverload) -> None:
+        """An op of the program's own: one op calls it with copies and returns these."""
+        parameters, names = op._schema.arguments, [p.name for p in written(op)]
+        if any(r.alias_info is not None for r in op._schema.returns):
+            raise NotImplementedError(
+                f"taeda.export: {op} returns what it writes to, which has no form without writes; let it return "
+                "nothing, or a new tensor"
+            )
+        given: dict[str, Any] = {p.name: p.default_value for p in parameters if p.has_default_value()}
+        given |= {**dict(zip((p.name for p in parameters), node.args)), **node.kwargs}
+        kwargs = {p.name: map_aggregate(given[p.name], self._leaf) for p in parameters if p.name not in names}
+        bases = _Bases([self.entries[n] for n in nodes_in([given[name] for name in names])])
+        for name in names:
+            value = given[name]
+            if isinstance(value, (list, tuple)):
+                kwargs[f"_{name}_length"] = len(value)
+                for i, item in enumerate(value):
+                    kwargs |= bases.place(f"_{name}_{i}", self.entries[item])
+            else:
+                kwargs |= bases.place(f"_{name}", None if value is None else self.entries[value])
+        kwargs["_all_bases"] = [self._value(base) for base in bases.found]
+        whole = self._call(auto_functionalized_v2, (op,), kwargs, node)
+        value, several = node.meta.get("val"), len(op._schema.returns) > 1
+        results = tuple(value) if several else (value,)
+        whole.meta["val"] = (*results, *(base.node.meta["val"] for base in bases.found))
+        made = whole if several or value is None else self._call(operator.getitem, (whole, 0), {}, node)
+        self.entries[node] = _Entry(_Base(made), (), made)
+        self._replace_all(bases.found, whole, len(results))
 
     def _without_write(self, node: Node, op: OpOverload) -> Node:
         args, kwargs = map_aggregate((node.args, node.kwargs), self._leaf)

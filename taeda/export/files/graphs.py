@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import json
 import math
 import operator
 from typing import Any
@@ -190,6 +191,8 @@ def _metadata(node: Node) -> dict[str, str]:
     found = {}
     if node.meta.get("stack_trace"):
         found["stack_trace"] = node.meta["stack_trace"]
+    if node.meta.get("custom"):
+        found["custom"] = json.dumps(node.meta["custom"])
     if stack := node.meta.get("nn_module_stack"):
         found["nn_module_stack"] = ";".join(f"{key},{path},{_class(kind)}" for key, (path, kind) in stack.items())
     return found

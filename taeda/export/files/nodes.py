@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import json
 import math
 import operator
 import re
@@ -299,6 +300,8 @@ def _metadata(described: dict[str, str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if trace := described.get("stack_trace"):
         found["stack_trace"] = trace
+    if custom := described.get("custom"):
+        found["custom"] = json.loads(custom)
     if stack := described.get("nn_module_stack"):
         entries = [entry.split(",") for entry in stack.split(";")]
         found["nn_module_stack"] = {key: (path[0], path[1]) for key, *path in entries if len(path) == 2}
