@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import taeda
+_known: dict[str, HigherOrderOperator] = {}
 
 
 class HigherOrderOperator:
@@ -15,6 +15,7 @@ class HigherOrderOperator:
         self.__name__ = self.__qualname__ = name
         self.__module__ = "torch.ops.higher_order"
         self._function = function
+        _known[name] = self
         self.__doc__ = function.__doc__
 
     namespace = "higher_order"
@@ -33,8 +34,8 @@ class HigherOrderOperator:
         return self
 
     def __reduce__(self) -> Any:
-        return _named, (self.__name__,)
+        return _named, (self.__name__, self._function)  # with the function comes the module that makes the op
 
 
-def _named(name: str) -> Any:
-    return getattr(taeda.ops.higher_order, name)
+def _named(name: str, function: Callable[..., Any]) -> HigherOrderOperator:
+    return _known[name]

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from typing import Any
 
 from taeda._decompositions.bodies import decomposition_of, names
+from taeda._decompositions.core import bodies
 from taeda._library.ops import OpOverload, OpOverloadPacket, packet_of
 
 Table = MutableMapping[OpOverload, Callable[..., Any]]
 
 
-class _Declared(MutableMapping[OpOverload, Callable[..., Any]]):
-    """All that is declared, read when asked for, and what programs add."""
+class _All(MutableMapping[OpOverload, Callable[..., Any]]):
+    """All that is declared, read when asked for, what programs add, and bodies for ops that are kernels here."""
 
     def __init__(self) -> None:
         self._added: dict[OpOverload, Callable[..., Any]] = {}
@@ -22,8 +23,16 @@ class _Declared(MutableMapping[OpOverload, Callable[..., Any]]):
     def _declared(self) -> dict[OpOverload, Callable[..., Any]]:
         return {op: body for name in names() if (op := _op(name)) and (body := decomposition_of(name))}
 
+    @functools.cached_property
+    def _core(self) -> dict[OpOverload, Callable[..., Any]]:
+        return dict(bodies())
+
+    def declared(self, op: OpOverload) -> Callable[..., Any] | None:
+        """The body that is declared, or that a program added; None where the op is a kernel."""
+        return self._added.get(op) or self._declared.get(op)
+
     def __getitem__(self, op: OpOverload) -> Callable[..., Any]:
-        return self._added[op] if op in self._added else self._declared[op]
+        return self.declared(op) or self._core[op]
 
     def __setitem__(self, op: OpOverload, function: Callable[..., Any]) -> None:
         self._added[op] = function
@@ -31,17 +40,17 @@ class _Declared(MutableMapping[OpOverload, Callable[..., Any]]):
     def __delitem__(self, op: OpOverload) -> None:
         if op not in self:
             raise KeyError(op)
-        self._added.pop(op, None)
-        self._declared.pop(op, None)
+        for table in (self._added, self._declared, self._core):
+            table.pop(op, None)
 
     def __iter__(self) -> Iterator[OpOverload]:
-        return iter({**self._declared, **self._added})
+        return iter({**self._core, **self._declared, **self._added})
 
     def __len__(self) -> int:
-        return len({**self._declared, **self._added})
+        return len({**self._core, **self._declared, **self._added})
 
 
-decomposition_table: Table = _Declared()
+decomposition_table = _All()
 
 
 def _op(full_name: str) -> OpOverload | None:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import taeda
 from taeda import _C, Tensor
 from taeda._decompositions import decomposition_table
+from taeda._decompositions.core import ENDS, bodies, laid_out
 from taeda._library.fake_tensor import FakeTensor, FakeTensorMode, is_fake
 from taeda._library.library import composites
 from taeda._library.ops import OpOverload
 from taeda._schema.symbols import SymNode, _Symbol
 from taeda.export._capture import UNKNOWN, Capture
-from taeda.export._core import ENDS, bodies, laid_out
 from taeda.export._scope import holder
 from taeda.export._verifier import Verifier
 from taeda.export.graph_signature import ExportGraphSignature, InputKind, InputSpec, TensorArgument

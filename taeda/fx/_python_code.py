@@ -296,7 +296,7 @@ def _assemble(writer: _Writer, codegen: CodeGen) -> PythonCode:
         lines = codegen.transform_body(lines)
     body = "".join(f"    {line}" for line in lines)
     values = {name: _GLOBALS[name] for name in RESERVED} | writer.globals
-    return PythonCode(f"\n\n\n{head}\n{body}", values)
+    return PythonCode(f"\n\n\n{head}\n{body}    ", values)
 
 
 def _place(trace: str) -> str:

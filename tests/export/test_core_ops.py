@@ -4,8 +4,8 @@ import pytest
 
 import taeda
 from taeda import export, nn
+from taeda._decompositions.core import ENDS
 from taeda.export import Dim
-from taeda.export._core import ENDS
 from taeda.nn import functional as F
 
 

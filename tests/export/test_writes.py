@@ -12,6 +12,7 @@ import pytest
 import taeda
 from taeda import nn
 from taeda.export import export, load, save
+from taeda.export.files.artifact import ExportedProgramDeserializer, ExportedProgramSerializer, SerializeError
 from taeda.library import custom_op
 
 auto = taeda.ops.higher_order.auto_functionalized_v2
@@ -135,3 +136,25 @@ def test_parts_of_a_base() -> None:
     assert new.tolist() == [0, 3, 0, 3]
     older = taeda.ops.higher_order.auto_functionalized(op, a=taeda.ones(2), b=y)
     assert [r.tolist() for r in older] == [[4, 4], [5, 5], [4, 4]]
+
+
+def test_programs_in_parts() -> None:
+    program = export(Call(on_a_copy), (taeda.ones(3), taeda.ones(3))).run_decompositions()
+    next(n for n in program.graph.nodes if n.target is auto).meta["custom"] = {"tag": "mine"}
+    parts = ExportedProgramSerializer().serialize(program)
+    nodes = parts.exported_program.graph_module.graph.nodes
+    (node,) = [n for n in nodes if n.target.endswith("auto_functionalized_v2")]
+    first, *_, last = node.inputs
+    assert first.arg.type == "as_operator" and first.arg.value == "torch.ops.written.scale_.default"
+    assert last.name == "_all_bases" and [t.name for t in last.arg.as_tensors] == ["clone"]
+    with pytest.raises(AttributeError, match="as_operator"):
+        _ = first.arg.as_int
+    assert "clone" in parts.exported_program.graph_module.graph.tensor_values
+    read = ExportedProgramDeserializer().deserialize(
+        parts.exported_program, parts.state_dict, program.constants, parts.example_inputs
+    )
+    assert next(n for n in read.graph.nodes if n.target is auto).meta["custom"] == {"tag": "mine"}
+    assert read.module()(taeda.ones(3), taeda.full((3,), 2.0)).tolist() == [2, 2, 2]
+    parts.exported_program.schema_version.major = -1
+    with pytest.raises(SerializeError, match="version -1"):
+        ExportedProgramDeserializer().deserialize(parts.exported_program, parts.state_dict, parts.constants)

@@ -14,7 +14,9 @@ from typing import Any, Dict, List, Optional  # noqa: UP035
 import pytest
 
 import taeda
+import taeda.nn.functional as F
 from taeda import fx, nn
+from taeda._decomp import get_decompositions
 from taeda.fx import _pytree as fx_pytree
 from taeda.fx.experimental.proxy_tensor import make_fx
 from taeda.fx.experimental.rewriter import RewritingTracer
@@ -240,3 +242,24 @@ def test_writes_to_constants_do_not_stay() -> None:
 
     graph = make_fx(program)(X)
     assert graph(X).tolist() == graph(X).tolist() == program(X).tolist()
+
+
+def test_ops_that_are_kernels_have_bodies_for_graphs() -> None:
+    aten = taeda.ops.aten
+    ops = [aten.silu, aten.addcmul, aten.logsumexp]
+    table = get_decompositions(ops)
+    graph = make_fx(lambda x: taeda.addcmul(F.silu(x), x, x).logsumexp(0), decomposition_table=table)(X)
+    targets = {n.target for n in graph.graph.nodes if n.op == "call_function"}
+    assert aten.sigmoid.default in targets and not targets & table.keys()
+    taeda.testing.assert_close(graph(X), taeda.addcmul(F.silu(X), X, X).logsumexp(0))
+
+
+def test_graphs_say_what_functions_say() -> None:
+    def program(x: Any) -> Any:
+        return taeda.zeros_like(x) + taeda.ones(2) * x.sum().item()
+
+    code = make_fx(program, tracing_mode="symbolic")(X).code
+    assert "zeros_like.default(x_1, pin_memory = False)" in code
+    assert "ones.default([2], device = device(type='cpu'), pin_memory = False)" in code
+    assert "aten._local_scalar_dense.default(sum_1)" in code and code.endswith("\n    ")
+    assert "aten.item.default(" in make_fx(program, tracing_mode="symbolic", pre_dispatch=True)(X).code

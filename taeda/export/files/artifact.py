@@ -193,7 +193,9 @@ class ExportedProgramDeserializer:
         """
         major = exported_program.schema_version.major
         if major != codes.MAJOR and not _unsafe_skip_version_check:
-            raise SerializeError(f"taeda.export: the program is of version {major} of the format; this is {codes.MAJOR}")
+            raise SerializeError(
+                f"taeda.export: the program is of version {major} of the format; this is {codes.MAJOR}"
+            )
         plain = {"state": state_dict, "constants": constants, "example": example_inputs}
         given = {name: _loaded(value) if isinstance(value, bytes) else value for name, value in plain.items()}
         return _restored(exported_program._fields, given["state"], given["constants"], given["example"] or None)

@@ -226,6 +226,7 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
     def __enter__(self) -> ProxyTorchDispatchMode:
         outer = disable_proxy_modes_tracing()
         outer.__enter__()
+        self.tracer.recording.pre_dispatch = self.pre_dispatch
         listener = _C._set_capture(self._called if self.pre_dispatch else None)
         self._former.append((outer, listener))
         super().__enter__()

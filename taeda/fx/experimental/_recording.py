@@ -18,7 +18,7 @@ from taeda._schema.tags import Tag
 from taeda.export._capture import UNKNOWN, Capture, ShapeDependence, _function, _shown_as
 from taeda.export._places import Place
 from taeda.export._scope import Scope
-from taeda.export._size_ops import SIZE_OPS, sym_size
+from taeda.export._size_ops import SIZE_OPS, item, sym_size
 from taeda.fx.graph import Graph
 from taeda.fx.node import Node
 from taeda.fx.passes.shape_prop import _describe
@@ -60,6 +60,7 @@ class Recording(Capture):
         self.scope = Scope(tracer.graph, None)
         self.on_constant = tracer.create_arg
         self.proxies: dict[Node, Any] = {}
+        self.pre_dispatch = False  # whether the ops are those that the program calls
         self.asks_values = True  # whether a value that is asked for ends the trace
         self._by_memory: dict[Any, Node] = {}
         self._known: dict[int, Tensor] = {}
@@ -102,6 +103,8 @@ class Recording(Capture):
         return super().node_of(value)
 
     def create(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], name: str | None = None) -> Node:
+        if target is item and not self.pre_dispatch:
+            target = taeda.ops.aten._local_scalar_dense.default
         if isinstance(target, OpOverload):
             target = _shown_as(_STAND_FOR.get(str(target), lambda: target)())
             name = name or (f"{target._opname}_int" if target is sym_size else target._opname)
@@ -169,6 +172,8 @@ class Recording(Capture):
                 return op(*_exchanged(args, leaves, known), **kwargs)
         known_result = self._known_result(op, args, kwargs)
         names = [parameter.name for parameter in op._schema.arguments]
+        if "pin_memory" in names and op._opname != "scalar_tensor":
+            kwargs = _as_told(names, args, kwargs)
         done, args = args, self._freed(op, args, given)
         self._look_for_sizes(op, args, given)
         node_args = tuple(self._argument(a, given.get(n)) for a, n in zip(args, names))
@@ -316,6 +321,16 @@ class Recording(Capture):
     def refuse(self, what: str) -> None:
         if self.asks_values:
             raise _reads(what)
+
+
+def _as_told(names: list[str], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The keywords of an op that makes a tensor, as PyTorch's functions give them: with ``pin_memory``, and ``device``
+    where no tensor tells it."""
+    told: dict[str, Any] = {"pin_memory": False}
+    if not any(isinstance(a, Tensor) for a in args):
+        told["device"] = taeda.get_default_device()
+    told |= {name: value for name, value in kwargs.items() if value is not None or name not in told}
+    return {name: told[name] for name in names if name in told}
 
 
 def _warn_of_sizes(op: Any) -> None:

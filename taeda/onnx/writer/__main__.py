@@ -19,7 +19,7 @@ def how(op: Any) -> str:
         return "a function"
     if name in BODIES or base in BODIES:
         return "a body for ONNX"
-    if decomposition_table.get(op) is not None:
+    if decomposition_table.declared(op) is not None:
         return "its body"
     if formula_of(name.partition("::")[2]) is not None:
         return "its formula"

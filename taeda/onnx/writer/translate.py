@@ -324,7 +324,7 @@ def expansions(program: Any, custom: dict[Any, Any], forced: set[Any]) -> dict[A
 def body_of(op: OpOverload) -> Any:
     """What an op is made of, as a function of tensors; None if nobody says."""
     own = BODIES.get(op.name()) or BODIES.get(op._qualified_name)
-    return own or decomposition_table.get(op) or formula_of(op.name().partition("::")[2])
+    return own or decomposition_table.declared(op) or formula_of(op.name().partition("::")[2])
 
 
 class _Lazy(dict[Any, Any]):

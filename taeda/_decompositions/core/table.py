@@ -31,7 +31,7 @@ def body_of(*names: str) -> Callable[[Any], Any]:
 def bodies() -> dict[Any, Callable[..., Any]]:
     """By op what it is made of."""
     for family in _FAMILIES:
-        importlib.import_module(f"taeda.export._core.{family}")
+        importlib.import_module(f"taeda._decompositions.core.{family}")
     return {overload(name): function for name, function in _named.items()}
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda.export._core.table import aten, body_of, viewed
+from taeda._decompositions.core.table import aten, body_of, viewed
 
 
 @body_of("batch_norm")

@@ -6,7 +6,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda.export._core.table import as_dtype, aten, body_of, number, pointwise_formula
+from taeda._decompositions.core.table import as_dtype, aten, body_of, number, pointwise_formula
 
 _BY_FORMULA = """
     special_entr special_xlog1py xlogy.Tensor logit sinc hardshrink softshrink threshold logaddexp

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from taeda import Tensor
-from taeda.export._core.table import aten, body_of, varies
+from taeda._decompositions.core.table import aten, body_of, varies
 
 Cell = Callable[[Tensor, tuple[Tensor, ...], Tensor, Any], tuple[Tensor, ...]]
 

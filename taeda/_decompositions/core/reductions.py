@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from taeda import Tensor
-from taeda.export._core.table import aten, body_of, dims_of, number
+from taeda._decompositions.core.table import aten, body_of, dims_of, number
 
 
 @body_of("sum")

@@ -6,7 +6,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda.export._core.table import as_dtype, aten, body_of, number
+from taeda._decompositions.core.table import as_dtype, aten, body_of, number
 
 
 def _give_value(value: int, *names: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from taeda import Tensor
-from taeda.export._core.table import as_dtype, aten, body_of, number
+from taeda._decompositions.core.table import as_dtype, aten, body_of, number
 
 
 def _reduced(loss: Tensor, reduction: int) -> Tensor:

@@ -7,7 +7,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda.export._core.table import aten, body_of, contiguous, hint, is_contiguous, varies, viewed
+from taeda._decompositions.core.table import aten, body_of, contiguous, hint, is_contiguous, varies, viewed
 
 
 def _folded(x: Tensor) -> Tensor:

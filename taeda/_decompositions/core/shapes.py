@@ -7,7 +7,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda.export._core.table import aten, body_of, contiguous, dims_of, varies, viewed
+from taeda._decompositions.core.table import aten, body_of, contiguous, dims_of, varies, viewed
 
 
 @body_of("t")

@@ -7,7 +7,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda.export._core.table import aten, body_of, number, varies
+from taeda._decompositions.core.table import aten, body_of, number, varies
 
 
 @body_of("scaled_dot_product_attention")
