@@ -264,7 +264,8 @@ class _Functional:
                 kwargs |= bases.place(f"_{name}", None if value is None else self.entries[value])
         kwargs["_all_bases"] = [self._value(base) for base in bases.found]
         whole = self._call(auto_functionalized_v2, (op,), kwargs, node)
-        value, several = node.meta.get("val"), len(op._schema.returns) > 1
+        value: Any = node.meta.get("val")
+        several = len(op._schema.returns) > 1
         results = tuple(value) if several else (value,)
         whole.meta["val"] = (*results, *(base.node.meta["val"] for base in bases.found))
         made = whole if several or value is None else self._call(operator.getitem, (whole, 0), {}, node)
