@@ -386,6 +386,13 @@ def _told(rank: int) -> list[Any]:
         "num_buckets_reduced", "rebuilt_bucket_sizes", "master_addr", "unused_parameter_size",
     ]  # fmt: skip
     later = ddp.logger._get_ddp_logging_data()
+    sampled = DistributedDataParallel(nn.Linear(3, 4))
+    with pytest.raises(ValueError, match="1 or more"):
+        sampled._set_ddp_runtime_logging_sample_rate(0)
+    sampled._set_ddp_runtime_logging_sample_rate(4)
+    for _ in range(16):
+        sampled(taeda.ones(2, 3)).sum().backward()
+    assert sampled.logger._passes == 10 and sampled._get_ddp_logging_data()["iteration"] == 12  # 1 to 9, and 12
     return [*map(last.get, names), later.strs_map["comm_hook"], later.ints_map["static_graph"]]
 
 

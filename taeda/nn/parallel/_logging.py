@@ -15,6 +15,7 @@ __all__ = ["DDPLoggingData", "Logger"]
 _VARIABLES = ("MASTER_ADDR", "MASTER_PORT", "CUDA_VISIBLE_DEVICES", "TORCH_DISTRIBUTED_DEBUG")
 _GLOO_VARIABLES = ("GLOO_SOCKET_IFNAME", "GLOO_DEVICE_TRANSPORT")
 _GLOO_THREADS = 2  # what programs read of gloo, whose name the engine bears
+_FIRST = 10  # iterations that are noted whatever was said
 _NAMES = {taeda.float32: "float", taeda.float64: "double", taeda.float16: "c10::Half", taeda.bfloat16: "c10::BFloat16"}
 _SPANS = {  # each from one mark of an iteration to another
     "forward_compute_time": ("forward_compute_time_start", "backward_compute_time_start"),
@@ -58,6 +59,7 @@ class Logger:
         self._data = DDPLoggingData()
         self._sums = dict.fromkeys(_SPANS, 0)
         self._passes = 0  # which the sums are over
+        self.every = 1  # how many iterations behind the first ten go by from one that is noted to the next
         self._last: _Iteration | None = None
         group = wrapper.process_group
         backend = group.name() if group.made_by_hand else dist.get_backend(group)
@@ -108,9 +110,9 @@ class Logger:
         The texts are made when somebody asks for them, not in each step.
         """
         reducer = self._reducer
-        self._data.put(iteration=reducer.iterations)
-        if not reducer.iterations:
+        if not reducer.iterations or (reducer.iterations >= _FIRST and reducer.iterations % self.every):
             return
+        self._data.put(iteration=reducer.iterations)
         marks = reducer.marks
         members = reducer.members if reducer.rebuilt else None
         self._last = _Iteration(reducer.last_unused, reducer.last_reduced, reducer.last_order, members, marks)

@@ -242,6 +242,16 @@ class DistributedDataParallel(Module, Joinable):
         self.static_graph = self.reducer.static = True
         self.logger._set_static_graph()
 
+    def _set_ddp_runtime_logging_sample_rate(self, sample_rate: int) -> None:
+        """Behind the first ten, one of ``sample_rate`` iterations is noted for `_get_ddp_logging_data`, not all.
+
+        Raises:
+            ValueError: it is below 1.
+        """
+        if sample_rate < 1:
+            raise ValueError(f"{_NAME}: a sample rate of 1 or more is wanted; got {sample_rate}")
+        self.logger.every = sample_rate
+
     def _get_ddp_logging_data(self) -> dict[str, str | int]:
         """How this was made, and how the last iterations went."""
         data = self.logger._get_ddp_logging_data()

@@ -205,7 +205,7 @@ class MultiProcessTestCase(TestCase):
         self.rank, self.processes = self.MAIN_PROCESS_RANK, []
         self._body = getattr(self, name, None)
         if self._body is not None:
-            setattr(self, name, self._join)
+            setattr(self, name, functools.wraps(self._body)(lambda: self._join()))
 
     @property
     def world_size(self):
