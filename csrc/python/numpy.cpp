@@ -308,7 +308,11 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   const Tensor& t = exported->tensor;
   prepare_write(t);
   pin_down(t);
-  for (int64_t i = 0; i < t.dim(); ++i) exported->strides[i] = t.strides()[i] * t.itemsize();
+  for (int64_t i = 0; i < t.dim(); ++i) {
+    Py_ssize_t& bytes = exported->strides[i];
+    // Only where no second element lies along the dimension may a stride be beyond the numbers.
+    if (__builtin_mul_overflow(t.strides()[i], t.itemsize(), &bytes)) bytes = 0;
+  }
   *view = {};
   view->buf = t.data();
   view->obj = Py_NewRef(self);
