@@ -380,7 +380,8 @@ def _told(rank: int) -> list[Any]:
     assert last["forward_compute_time"] > 0 < last["avg_backward_compute_time"]
     assert "forward_compute_time" not in first and last["backward_comm_time_end"] > last["backward_comm_time_start"]
     ddp._register_builtin_comm_hook(BuiltinCommHookType.ALLREDUCE)
-    ddp._set_static_graph()
+    with pytest.raises(RuntimeError, match="before the first"):
+        ddp._set_static_graph()
     names = [
         "rank", "world_size", "module_name", "dtypes", "broadcast_buffers", "bucket_sizes", "iteration", "has_sync_bn",
         "num_buckets_reduced", "rebuilt_bucket_sizes", "master_addr", "unused_parameter_size",
@@ -390,10 +391,11 @@ def _told(rank: int) -> list[Any]:
     with pytest.raises(ValueError, match="1 or more"):
         sampled._set_ddp_runtime_logging_sample_rate(0)
     sampled._set_ddp_runtime_logging_sample_rate(4)
+    sampled._set_static_graph()
     for _ in range(16):
         sampled(taeda.ones(2, 3)).sum().backward()
     assert sampled.logger._passes == 10 and sampled._get_ddp_logging_data()["iteration"] == 12  # 1 to 9, and 12
-    return [*map(last.get, names), later.strs_map["comm_hook"], later.ints_map["static_graph"]]
+    return [*map(last.get, names), later.strs_map["comm_hook"], sampled._get_ddp_logging_data()["static_graph"]]
 
 
 def test_the_wrapper_tells_about_itself() -> None:

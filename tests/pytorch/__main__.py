@@ -88,6 +88,7 @@ FILES = [
     "distributed/tensor/parallel/test_tp_examples.py", "distributed/algorithms/test_join.py",
     "distributed/test_functional_api.py", "distributed/test_c10d_pypg.py", "distributed/optim/test_named_optimizer.py",
     "distributed/checkpoint/test_dedup_tensors.py", "distributed/test_c10d_gloo.py",
+    "distributed/test_distributed_spawn.py",
     "test_fx.py", "test_proxy_tensor.py", "test_fx_passes.py", "test_fx_experimental.py",
     "fx/test_common_passes.py", "fx/test_cse_pass.py", "fx/test_dce_pass.py", "fx/test_fx_const_fold.py",
     "fx/test_fx_node_hook.py", "fx/test_fx_param_shape_control_flow.py", "fx/test_fx_split.py",

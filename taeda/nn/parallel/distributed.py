@@ -238,7 +238,13 @@ class DistributedDataParallel(Module, Joinable):
         self.logger._set_comm_hook_name(getattr(hook, "__qualname__", type(hook).__name__))
 
     def _set_static_graph(self) -> None:
-        """``static_graph=True``, said later."""
+        """``static_graph=True``, said later, but before the first iteration; else RuntimeError."""
+        if self.reducer.iterations:
+            message = (
+                f"{_NAME}._set_static_graph: said after {self.reducer.iterations} iterations; say it before the first"
+            )
+            self.logger.set_error_and_log(message)
+            raise RuntimeError(message)
         self.static_graph = self.reducer.static = True
         self.logger._set_static_graph()
 
