@@ -187,8 +187,11 @@ class GraphModule(nn.Module):
                 used.update(".".join(parts[:i]) for i in range(1, len(parts) + 1))
                 if node.op == "call_module" or isinstance(_find(self, parts), nn.Module):
                     whole = self.get_submodule(str(node.target))
-                    used.update(f"{node.target}.{inner}" for inner, _ in whole.named_modules() if inner)
-        for name in [name for name, _ in self.named_modules() if name and name not in used]:
+                    used.update(
+                        f"{node.target}.{inner}" for inner, _ in whole.named_modules(remove_duplicate=False) if inner
+                    )
+        # A module that is used by one name may be there by others, too.
+        for name in [n for n, _ in self.named_modules(remove_duplicate=False) if n and n not in used]:
             self.delete_submodule(name)
 
     # Copies and files

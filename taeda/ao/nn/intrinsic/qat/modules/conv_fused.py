@@ -68,8 +68,10 @@ class _ConvBnNd(_Norm, qat._ConvNd):
         nn.Module.__init__(self)
         self.freeze_bn = freeze_bn  # which train() asks for
         super().__init__(
-            in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bool(bias), padding_mode, qconfig
+            in_channels, out_channels, kernel_size, stride, padding, dilation, groups, False, padding_mode, qconfig
         )  # fmt: skip
+        if bias:  # drawn below, once
+            self.bias = nn.Parameter(taeda.empty(out_channels))
         self.freeze_bn = freeze_bn if self.training else True
         self.bn = getattr(nn, f"BatchNorm{self.dims}d")(out_channels, eps, momentum, True, True)
         self.reset_bn_parameters()
