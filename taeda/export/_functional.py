@@ -264,11 +264,11 @@ class _Functional:
                 kwargs |= bases.place(f"_{name}", None if value is None else self.entries[value])
         kwargs["_all_bases"] = [self._value(base) for base in bases.found]
         whole = self._call(auto_functionalized_v2, (op,), kwargs, node)
-        value: Any = node.meta.get("val")
+        found: Any = node.meta.get("val")
         several = len(op._schema.returns) > 1
-        results = tuple(value) if several else (value,)
+        results = tuple(found) if several else (found,)
         whole.meta["val"] = (*results, *(base.node.meta["val"] for base in bases.found))
-        made = whole if several or value is None else self._call(operator.getitem, (whole, 0), {}, node)
+        made = whole if several or found is None else self._call(operator.getitem, (whole, 0), {}, node)
         self.entries[node] = _Entry(_Base(made), (), made)
         self._replace_all(bases.found, whole, len(results))
 
