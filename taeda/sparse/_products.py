@@ -69,22 +69,23 @@ def product(a: Tensor, b: Tensor, name: str = "mm") -> Tensor:
     if turned is not None and turned.layout == CSR:
         return _from_left(turned, a.t()).t()
     pointers, columns, values = csr_parts(b)
-    made = _ops._sparse_mm_transposed(pointers, columns, _native(values), _native(a).t(), b.shape[1])
+    made = _ops._sparse_mm_transposed.default(pointers, columns, _native(values), _native(a).t(), b.shape[1])
     return made.t().to(a.dtype)
 
 
 def _from_left(a: Tensor, b: Tensor) -> Tensor:
     if a.layout == CSC:
         pointers, rows, _ = _C._sparse_parts(a)
-        return _ops._sparse_mm_transposed(pointers, rows, _native(values_of(a)), _native(b), a.shape[0]).to(b.dtype)
+        parts = pointers, rows, _native(values_of(a))
+        return _ops._sparse_mm_transposed.default(*parts, _native(b), a.shape[0]).to(b.dtype)
     pointers, columns, values = csr_parts(a)
-    return _ops._csr_mm(pointers, columns, _native(values), _native(b)).to(b.dtype)
+    return _ops._csr_mm.default(pointers, columns, _native(values), _native(b)).to(b.dtype)
 
 
 def _sparse_product(a: Tensor, b: Tensor) -> Tensor:
     """In the layout of the first, but in rows of one in columns; columns of the result rise."""
     left, right = csr_parts(a), csr_parts(b)
-    pointers, columns, values = _ops._sparse_matmul(
+    pointers, columns, values = _ops._sparse_matmul.default(
         *left[:2], _native(left[2]), *right[:2], _native(right[2]), b.shape[1]
     )
     values, size = values.to(a.dtype), (a.shape[0], b.shape[1])
