@@ -61,6 +61,7 @@ _LAZY = {
     "_main.tensors": (
         "is_tensor", "is_storage", "numel", "typename", "is_floating_point", "is_complex", "is_signed", "is_conj",
         "is_neg", "is_inference", "is_distributed", "get_device", "result_type", "detach_", "_assert",
+        "_has_compatible_shallow_copy_type",
     ),
     "_main.modes": (
         "is_grad_enabled", "is_inference_mode_enabled", "set_anomaly_enabled", "is_anomaly_enabled",
@@ -166,7 +167,7 @@ _MODULES = frozenset([
     "accelerator", "amp", "ao", "autograd", "_awaits", "backends", "classes", "compiler", "__config__", "cpu", "cuda",
     "datasets", "distributed", "distributions", "_dynamo", "_export", "export", "fft", "func", "functional",
     "__future__",
-    "_functorch", "futures", "fx", "_higher_order_ops", "hub", "jit", "_jit_internal", "library", "linalg",
+    "_functorch", "futures", "fx", "_higher_order_ops", "hub", "_inductor", "jit", "_jit_internal", "library", "linalg",
     "_linalg_utils", "masked", "mps", "mtia", "multiprocessing", "nested", "nn", "onnx", "_ops", "ops", "optim",
     "overrides", "profiler", "quantization", "quasirandom", "random", "return_types", "serialization", "signal",
     "sparse", "special", "storage", "_subclasses", "_tensor_str", "testing", "torch_version", "transforms", "types",
@@ -193,6 +194,8 @@ _written_in_python(
     _C,
     {
         "DispatchKey": "_library.dispatch_key",
+        "Tag": "_schema.tags",
+        "_cpu": "cpu._capabilities",
         "Block": "jit.ir",
         "CompilationUnit": "jit._script",
         "_Await": "jit._awaits",

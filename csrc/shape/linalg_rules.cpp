@@ -41,6 +41,14 @@ Spec mm(const Tensor& self, const Tensor& mat2) {
   return {{self.sizes()[0], mat2.sizes()[1]}, self.dtype()};
 }
 
+Spec int_mm(const Tensor& self, const Tensor& mat2) {
+  TAEDA_CHECK(self.dim() == 2 && mat2.dim() == 2 && self.sizes()[1] == mat2.sizes()[0],
+              "self and mat2 must be matrices (n, k) and (k, m); got shapes ", self.sizes(), " and ", mat2.sizes());
+  TAEDA_CHECK((self.dtype() == DType::Int8 || self.dtype() == DType::UInt8) && mat2.dtype() == DType::Int8,
+              "self must be an int8 or uint8 matrix and mat2 an int8 one; got ", self.dtype(), " and ", mat2.dtype());
+  return {{self.sizes()[0], mat2.sizes()[1]}, DType::Int32};
+}
+
 Spec bmm(const Tensor& self, const Tensor& mat2) {
   check_matrices(self, mat2, "self", "mat2", 3);
   return {{self.sizes()[0], self.sizes()[1], mat2.sizes()[2]}, self.dtype()};

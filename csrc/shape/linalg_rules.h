@@ -5,6 +5,7 @@
 namespace taeda::shape {
 
 Spec mm(const Tensor& self, const Tensor& mat2);
+Spec int_mm(const Tensor& self, const Tensor& mat2);
 Spec bmm(const Tensor& self, const Tensor& mat2);
 Spec addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta, const Scalar& alpha);
 Spec baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta, const Scalar& alpha);

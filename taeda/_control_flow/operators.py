@@ -8,6 +8,8 @@ import taeda
 from taeda import _control_flow
 from taeda._control_flow.auto_functionalize import auto_functionalized, auto_functionalized_v2
 from taeda._control_flow.higher_order import HigherOrderOperator
+from taeda._control_flow.inline_asm_elementwise import inline_asm_elementwise
+from taeda._control_flow.out_dtype import out_dtype
 
 
 class _Namespace:
@@ -20,6 +22,7 @@ class _Namespace:
             name = function.__name__.removeprefix("_")
             setattr(self, name, HigherOrderOperator(name, function))
         self.auto_functionalized, self.auto_functionalized_v2 = auto_functionalized, auto_functionalized_v2
+        self.inline_asm_elementwise, self.out_dtype = inline_asm_elementwise, out_dtype
 
     def __reduce__(self) -> Any:
         return _find, ()

@@ -23,3 +23,19 @@ def _element_size(dtype: Any) -> int:
     """How many bytes an element takes."""
     size: int = dtype.itemsize
     return size
+
+
+def _set_obj_state(obj: Any, state: Any) -> Any:
+    """Gives an object its attributes: a dict, or a tuple of the dict and one of what lies in slots.
+
+    Raises:
+        RuntimeError: the state is something else.
+    """
+    attributes, slots = state if isinstance(state, tuple) and len(state) == 2 else (state, None)
+    if not isinstance(attributes, dict | None) or not isinstance(slots, dict | None):
+        raise RuntimeError(f"taeda._utils._set_obj_state: a state is a dict or a tuple of two; got {type(state)}")
+    if attributes:
+        obj.__dict__.update(attributes)
+    for name, value in (slots or {}).items():
+        setattr(obj, name, value)
+    return obj

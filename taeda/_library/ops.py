@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -204,6 +205,15 @@ class OpOverloadPacket:
         return getattr, (OpNamespace.named(namespace), name)
 
 
+# Namespaces whose ops are defined by a module that the first question for one of them imports.
+_WRITTEN_IN = {
+    "c10d": "taeda.distributed._c10d_ops",
+    **dict.fromkeys(
+        ("_c10d_functional", "_c10d_functional_autograd", "c10d_functional"), "taeda.distributed._functional_ops"
+    ),
+}
+
+
 class OpNamespace:
     """The ops of one namespace, e.g. ``taeda.ops.aten``."""
 
@@ -221,6 +231,8 @@ class OpNamespace:
         if name.startswith("__"):
             raise AttributeError(f"taeda.ops.{self.name} has no attribute '{name}'")
         qualified = f"{self.name}::{name}"
+        if self.name in _WRITTEN_IN:
+            importlib.import_module(_WRITTEN_IN[self.name])
         if not _C._overloads_of(qualified):
             raise AttributeError(_unknown(qualified, ""))
         packet = OpOverloadPacket(qualified)

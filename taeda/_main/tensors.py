@@ -116,3 +116,8 @@ def _assert(condition: Any, message: str) -> None:
     """
     if not condition:
         raise AssertionError(message)
+
+
+def _has_compatible_shallow_copy_type(input: Any, from_: Any) -> bool:
+    """Whether ``input.data = from_`` can be: both are strided with memory, or both of one other kind."""
+    return input.layout == from_.layout and input.is_meta == from_.is_meta

@@ -6,6 +6,14 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 from taeda import _C
+from taeda.cpu._capabilities import _init_amx as _init_amx
+from taeda.cpu._capabilities import _is_amx_fp16_supported as _is_amx_fp16_supported
+from taeda.cpu._capabilities import _is_amx_tile_supported as _is_amx_tile_supported
+from taeda.cpu._capabilities import _is_avx2_supported as _is_avx2_supported
+from taeda.cpu._capabilities import _is_avx512_bf16_supported as _is_avx512_bf16_supported
+from taeda.cpu._capabilities import _is_avx512_supported as _is_avx512_supported
+from taeda.cpu._capabilities import _is_vnni_supported as _is_vnni_supported
+from taeda.cpu._capabilities import get_capabilities as get_capabilities
 
 
 def is_available() -> bool:

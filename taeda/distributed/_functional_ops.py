@@ -113,3 +113,5 @@ for _name, _function in (
 for _made in (_library, _by_ranks):
     _made.define("wait_tensor(Tensor tensor) -> Tensor")
     _made.impl("wait_tensor", lambda tensor: tensor.view_as(tensor), "CompositeExplicitAutograd")
+_library.define("_wrap_tensor_autograd(Tensor input) -> Tensor")
+_library.impl("_wrap_tensor_autograd", lambda input: input.view_as(input), "CompositeImplicitAutograd")

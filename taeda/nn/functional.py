@@ -91,7 +91,7 @@ from taeda.nn._functional.dropout import (
 from taeda.nn._functional.linear import ScalingType as ScalingType
 from taeda.nn._functional.linear import SwizzleType as SwizzleType
 from taeda.nn._functional.linear import assert_int_or_pair as assert_int_or_pair
-from taeda.nn._functional.linear import fold, grouped_mm, normalize, scaled_mm, unfold
+from taeda.nn._functional.linear import fold, grouped_mm, normalize, scaled_grouped_mm, scaled_mm, unfold
 from taeda.nn._functional.linear_cross_entropy import (
     linear_cross_entropy,
 )
@@ -275,6 +275,7 @@ __all__ = [
     "rrelu",
     "rrelu_",
     "scaled_dot_product_attention",
+    "scaled_grouped_mm",
     "scaled_mm",
     "selu",
     "selu_",

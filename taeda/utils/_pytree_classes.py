@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -98,7 +99,8 @@ def register_constant(cls: type) -> None:
     Raises:
         TypeError: its instances are equal only to themselves, or have no hash.
     """
-    if cls.__eq__ is object.__eq__ or cls.__hash__ is None:
+    by_value = issubclass(cls, enum.Enum) or cls.__eq__ is not object.__eq__
+    if not by_value or cls.__hash__ is None:
         raise TypeError(
             f"taeda.utils._pytree.register_constant: instances of {cls} must compare by value and have a hash; "
             "define __eq__ and __hash__"

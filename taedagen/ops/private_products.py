@@ -7,22 +7,6 @@ from taedagen.opdef.samples import S, f, v
 
 
 @composite(
-    "_int_mm(Tensor self, Tensor mat2) -> Tensor",
-    variants="function out",
-    out="same",
-    not_differentiable=True,
-    samples=[S(f(2, 3, dtype="int8"), f(3, 4, dtype="int8"))],
-)
-def _int_mm(self, mat2):
-    """The int32 product of two int8 matrices, (n, k) and (k, m)."""
-    check(
-        self.dtype == int8 and mat2.dtype == int8,
-        f"takes two int8 matrices; got {self.dtype} and {mat2.dtype}",
-    )
-    return op.mm(op._to_copy(self, dtype=int32), op._to_copy(mat2, dtype=int32))
-
-
-@composite(
     "_addmm_activation(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, bool use_gelu=False) "
     "-> Tensor",
     variants="function method out",

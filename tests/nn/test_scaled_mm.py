@@ -19,6 +19,35 @@ def test_scaled_mm(rowwise, dtype):
     taeda.testing.assert_close(result.float(), wanted.to(result.dtype).float())
 
 
+def eighths(*sizes):
+    return taeda.randn(sizes).to(taeda.float8_e4m3fn)
+
+
+@pytest.mark.parametrize("depth", [2, 3])
+def test_scaled_grouped_mm_of_rows(depth):
+    a, b = eighths(*[(6, 16), (2, 6, 16)][depth - 2]), eighths(2, 16, 8)
+    scale_a, scale_b = taeda.rand(a.shape[:-1]) + 0.5, taeda.rand(2, 8) + 0.5
+    offs = taeda.tensor([2, 6], dtype=taeda.int32) if depth == 2 else None
+    rows = F.ScalingType.RowWise
+    result = F.scaled_grouped_mm(a, b, scale_a, rows, [scale_b], [rows], offs=offs, output_dtype=taeda.float32)
+    parts = a.float() * scale_a.unsqueeze(-1)
+    each = [parts[:2], parts[2:]] if depth == 2 else parts
+    products = [x @ (y.float() * s) for x, y, s in zip(each, b, scale_b)]
+    taeda.testing.assert_close(result, taeda.cat(products) if depth == 2 else taeda.stack(products))
+    assert F.scaled_grouped_mm(a, b, scale_a, rows, scale_b, rows, offs=offs).dtype == taeda.bfloat16
+
+
+def test_scaled_grouped_mm_of_parts_of_the_sum():
+    a, b, ends, rows = eighths(6, 16), eighths(16, 8), [8, 16], F.ScalingType.RowWise
+    scale_a, scale_b = taeda.rand(2, 6) + 0.5, taeda.rand(2, 8) + 0.5
+    offs = taeda.tensor(ends, dtype=taeda.int32)
+    result = F.scaled_grouped_mm(
+        a, b, scale_a.flatten(), rows, scale_b.flatten(), rows, offs=offs, output_dtype=taeda.float32
+    )
+    for got, cut, s, t in zip(result, (slice(0, 8), slice(8, 16)), scale_a, scale_b, strict=True):
+        taeda.testing.assert_close(got, (a[:, cut].float() * s[:, None]) @ (b[cut].float() * t))
+
+
 def test_scaled_mm_errors():
     a, one = taeda.ones(16, 16).to(taeda.float8_e4m3fn), taeda.tensor(1.0)
     whole, rows = F.ScalingType.TensorWise, F.ScalingType.RowWise
@@ -31,3 +60,5 @@ def test_scaled_mm_errors():
     ):
         with pytest.raises(ValueError):
             F.scaled_mm(*arguments)
+    with pytest.raises(ValueError, match="scaled_grouped_mm: scale recipes must be both RowWise"):
+        F.scaled_grouped_mm(a, a, one, whole, one, whole)

@@ -151,6 +151,8 @@ def test_dataclasses_and_constants():
     leaves, spec = pytree.tree_flatten([Mode("a"), 1])
     assert leaves == [1] and spec.unflatten([2]) == [Mode("a"), 2] and pytree.is_constant_class(Mode)
     assert spec != pytree.tree_structure([Mode("b"), 1])
+    pytree.register_constant(Color)
+    assert pytree.tree_leaves([Color.RED, 2]) == [2]
     pytree._deregister_pytree_node(Record)
     assert pytree.tree_leaves(Record(1)) == [Record(1)]
     with pytest.raises(ValueError, match=r"\['label', 'x', 'y'\]"):

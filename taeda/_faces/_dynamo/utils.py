@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import warnings
 from typing import Any
 
 
@@ -26,3 +29,15 @@ def same(ref: Any, res: Any, *args: Any, tol: float = 1e-4, equal_nan: bool = Fa
     except (AssertionError, TypeError):
         return False
     return True
+
+
+@functools.cache
+def warn_once(msg: str, stacklevel: int = 1) -> None:
+    """A warning, of each text once in a process."""
+    warnings.warn(msg, stacklevel=stacklevel + 1)
+
+
+@contextlib.contextmanager
+def disable_cache_limit() -> Any:
+    """Within, functions may be compiled anew as often as it takes; here they are not compiled at all."""
+    yield

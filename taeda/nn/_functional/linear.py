@@ -60,6 +60,24 @@ class SwizzleType(enum.Enum):
     SWIZZLE_32_4_4 = 1
 
 
+def _scales(
+    name: str, scale_a: Any, recipe_a: Any, scale_b: Any, recipe_b: Any, known: tuple[ScalingType, ...]
+) -> tuple[Tensor, Tensor]:
+    """Both scales out of their lists; ValueError unless both recipes are one of the known."""
+
+    def single(which: str, value: Any) -> Any:
+        values = value if isinstance(value, (list, tuple)) else [value]
+        if len(values) != 1:
+            raise ValueError(f"taeda.nn.functional.{name}: there is one scale per matrix; got {len(values)} {which}")
+        return values[0]
+
+    recipes = {single("scale_recipe_a", recipe_a), single("scale_recipe_b", recipe_b)}
+    if len(recipes) != 1 or not recipes <= {*known}:
+        wanted = " or ".join(f"both {kind.name}" for kind in known)
+        raise ValueError(f"taeda.nn.functional.{name}: scale recipes must be {wanted}; got {recipe_a} and {recipe_b}")
+    return single("scale_a", scale_a), single("scale_b", scale_b)
+
+
 def scaled_mm(mat_a: Tensor, mat_b: Tensor, scale_a: Any, scale_recipe_a: Any, scale_b: Any, scale_recipe_b: Any,
               swizzle_a: Any = None, swizzle_b: Any = None, bias: Tensor | None = None,
               output_dtype: Any = taeda.bfloat16, contraction_dim: Any = (),
@@ -75,21 +93,36 @@ def scaled_mm(mat_a: Tensor, mat_b: Tensor, scale_a: Any, scale_recipe_a: Any, s
         contraction_dim: Not used: rows of ``mat_a`` meet columns of ``mat_b``.
         use_fast_accum: Not used: sums are float32.
     """
-
-    def single(name: str, value: Any) -> Any:
-        values = value if isinstance(value, (list, tuple)) else [value]
-        if len(values) != 1:
-            raise ValueError(f"taeda.nn.functional.scaled_mm: there is one scale per matrix; got {len(values)} {name}")
-        return values[0]
-
-    recipes = {single("scale_recipe_a", scale_recipe_a), single("scale_recipe_b", scale_recipe_b)}
-    if recipes not in ({ScalingType.TensorWise}, {ScalingType.RowWise}):
-        raise ValueError(
-            "taeda.nn.functional.scaled_mm: both scale recipes must be TensorWise or both RowWise; got "
-            f"{scale_recipe_a} and {scale_recipe_b}"
-        )
-    scales = single("scale_a", scale_a), single("scale_b", scale_b)
+    known = ScalingType.TensorWise, ScalingType.RowWise
+    scales = _scales("scaled_mm", scale_a, scale_recipe_a, scale_b, scale_recipe_b, known)
     return taeda._scaled_mm(mat_a, mat_b, *scales, bias=bias, out_dtype=output_dtype, use_fast_accum=use_fast_accum)
+
+
+def scaled_grouped_mm(mat_a: Tensor, mat_b: Tensor, scale_a: Any, scale_recipe_a: Any, scale_b: Any,
+                      scale_recipe_b: Any, swizzle_a: Any = None, swizzle_b: Any = None, bias: Tensor | None = None,
+                      offs: Tensor | None = None, output_dtype: Any = taeda.bfloat16, contraction_dim: Any = (),
+                      use_fast_accum: bool = False) -> Tensor:  # fmt: skip
+    """`grouped_mm` of matrices of 8-bit floats that were divided by scales, which it multiplies by.
+
+    Args:
+        scale_a: Float32, alone or in a list: one for each row of ``mat_a``; where ``offs`` cuts the dimension that is
+            summed over, one for each row and group, group after group.
+        scale_recipe_a: ``ScalingType.RowWise``, for both matrices.
+        scale_b: The same for the columns of ``mat_b``.
+        offs: Int32, where each group ends, if one of the matrices has two dimensions.
+        output_dtype: That of ``mat_a`` if None.
+        swizzle_a, swizzle_b, contraction_dim, use_fast_accum: As in `scaled_mm`.
+    """
+    recipes = scale_recipe_a, scale_recipe_b
+    by_row, by_column = _scales("scaled_grouped_mm", scale_a, recipes[0], scale_b, recipes[1], (ScalingType.RowWise,))
+    if mat_a.dim() == 2 and mat_b.dim() == 2 and offs is not None:
+        group = taeda.bucketize(taeda.arange(mat_a.shape[1]), offs, right=True).clamp(max=len(offs) - 1)
+        by_row = by_row.view(len(offs), -1)[group].t()  # (m, k)
+        by_column = by_column.view(len(offs), -1)[group]  # (k, n)
+    else:
+        by_row, by_column = by_row.unsqueeze(-1), by_column.unsqueeze(-2)
+    product = taeda._grouped_mm(mat_a.float() * by_row, mat_b.float() * by_column, offs=offs, bias=bias)
+    return product.to(output_dtype or mat_a.dtype)
 
 
 def assert_int_or_pair(arg: Any, arg_name: str, message: str) -> None:

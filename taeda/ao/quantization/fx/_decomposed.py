@@ -168,10 +168,21 @@ def fake_quant_per_channel(input: Tensor, scales: Tensor, zero_points: Tensor, a
     return taeda.fake_quantize_per_channel_affine(input, scales, zero_points.int(), axis, quant_min, quant_max)
 
 
+def _per_token_quant_qparam_dim_check(input: Tensor, scales: Tensor, zero_points: Tensor) -> None:
+    """AssertionError unless there are a scale and a zero point for each row."""
+    rows = input.shape[:-1].numel()
+    if scales.numel() != rows or zero_points.numel() != rows:
+        raise AssertionError(
+            f"quantized_decomposed: {rows} rows need as many scales and zero points; got shapes "
+            f"{tuple(scales.shape)} and {tuple(zero_points.shape)}"
+        )
+
+
 @_op(f"quantize_per_token(Tensor input, Tensor scales, Tensor zero_points, {_LIMITS}) -> Tensor")
 def quantize_per_token(input: Tensor, scales: Tensor, zero_points: Tensor, quant_min: int, quant_max: int,
                        dtype: _dtype) -> Tensor:  # fmt: skip
     """Rows by their own scales (..., 1)."""
+    _per_token_quant_qparam_dim_check(input, scales, zero_points)
     return _rounded((input * (1.0 / scales) + zero_points).round(), quant_min, quant_max, dtype)
 
 
@@ -180,6 +191,7 @@ def quantize_per_token(input: Tensor, scales: Tensor, zero_points: Tensor, quant
 def dequantize_per_token(input: Tensor, scales: Tensor, zero_points: Tensor, quant_min: int, quant_max: int,
                          dtype: _dtype, output_dtype: _dtype = taeda.float32) -> Tensor:  # fmt: skip
     """The numbers that rows of integers stand for."""
+    _per_token_quant_qparam_dim_check(input, scales, zero_points)
     return ((input - zero_points) * scales).to(output_dtype)
 
 

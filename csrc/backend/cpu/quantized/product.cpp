@@ -1,0 +1,49 @@
+// The sums of products of 8-bit integers, as oneDNN makes them where the machine has instructions for it.
+#include "backend/cpu/libraries/onednn.h"
+#include "backend/cpu/ops/quantized_product.h"
+#include "taeda/core/parallel.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/linalg.h"
+
+namespace taeda::cpu {
+
+using namespace onednn;
+
+namespace {
+
+// a (m, k) row by row, b (k, n) with these strides.
+std::shared_ptr<Operation> product(DType dtype, int64_t m, int64_t n, int64_t k, IntList strides) {
+  Key key;
+  key.add('i').add(static_cast<int64_t>(dtype)).add(m).add(n).add(k).add(strides);
+  return cached(key, [&] {
+    MemoryDesc a(dtype, IntList({m, k}), IntList({k, 1})), b(DType::Int8, IntList({k, n}), strides);
+    MemoryDesc c(DType::Int32, IntList({m, n}), IntList({n, 1})),
+        b_free = MemoryDesc::any(DType::Int8, IntList({k, n}));
+    dnnl_primitive_desc_t desc = nullptr;
+    check(dnnl().matmul_primitive_desc_create(&desc, engine(), a.get(), b_free.get(), nullptr, c.get(),
+                                              Attributes().get()));
+    std::vector<Operation::Operand> operands;
+    operands.push_back({DNNL_ARG_SRC, std::move(a), false});
+    operands.push_back({DNNL_ARG_WEIGHTS, std::move(b), false});
+    operands.push_back({DNNL_ARG_DST, std::move(c), true});
+    return std::make_shared<Operation>(Primitive(desc), std::move(operands));
+  });
+}
+
+}  // namespace
+
+void _int_mm(const Tensor& self, const Tensor& mat2, const Tensor& out) {
+  if (out.numel() == 0) return;
+  const int64_t m = self.size(0), k = self.size(1), n = mat2.size(1);
+  if (k == 0 || !has_native(DType::Int8)) {
+    ops::copy_(out, ops::mm(ops::_to_copy(self, DType::Int32), ops::_to_copy(mat2, DType::Int32)));
+    return;
+  }
+  const bool by_columns = !mat2.is_contiguous() && mat2.stride(0) == 1 && mat2.stride(1) == k;
+  const Tensor a = ops::contiguous(self), b = by_columns ? mat2 : ops::contiguous(mat2);
+  Threads own(num_threads());
+  void* data[] = {a.data(), b.data(), out.data()};
+  product(a.dtype(), m, n, k, by_columns ? IntList({1, k}) : IntList({n, 1}))->run(data);
+}
+
+}  // namespace taeda::cpu

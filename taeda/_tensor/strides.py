@@ -1,0 +1,38 @@
+"""How a new tensor may lie in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import taeda
+from taeda import Tensor
+
+
+def make_contiguous_strides_for(shape: Sequence[int], row_major: bool = True) -> tuple[int, ...]:
+    """The strides of elements that follow one another; with ``row_major=False`` matrices are column by column.
+
+    Args:
+        shape: sizes, none negative.
+        row_major: whether the last dimension is the innermost, else the one before it.
+
+    Raises:
+        ValueError: a negative size.
+    """
+    if any(size < 0 for size in shape):
+        raise ValueError(f"make_contiguous_strides_for: sizes are at least 0; got {tuple(shape)}")
+    strides: list[int] = []
+    step = 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= max(size, 1)
+    strides.reverse()
+    if not row_major and len(shape) >= 2:
+        strides[-2:] = [1, max(shape[-2], 1)]
+    return tuple(strides)
+
+
+def suggest_memory_format(x: Tensor) -> taeda.memory_format:
+    """Channels last where ``x`` lies so, and so alone; else the contiguous one."""
+    wanted = {4: taeda.channels_last, 5: taeda.channels_last_3d}.get(x.dim())
+    lies_so = wanted is not None and x.is_contiguous(memory_format=wanted) and not x.is_contiguous()
+    return wanted if wanted is not None and lies_so else taeda.contiguous_format
