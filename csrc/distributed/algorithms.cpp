@@ -89,11 +89,11 @@ void all_reduce_at_once(Flow& flow, Part data, ReduceKind kind) {
   for (int step = 1; step < flow.size(); ++step)
     messages.push_back(flow.receive(flow.other(-step), all + bytes * static_cast<size_t>(flow.other(-step)), bytes));
   for (int step = 1; step < flow.size(); ++step) flow.send(flow.other(step), data.data, bytes);
-  std::memcpy(all + bytes * static_cast<size_t>(flow.rank()), data.data, bytes);
+  copy({all + bytes * static_cast<size_t>(flow.rank()), data.count, data.dtype}, data);
   for (size_t message : messages) flow.wait(message);
   for (size_t i = 1; i < ranks; ++i) combine(data.dtype, kind, all, all + bytes * i, data.count);
   flow.wait_all();
-  std::memcpy(data.data, all, bytes);
+  copy(data, {all, data.count, data.dtype});
 }
 
 // Pairs of ever larger blocks of ranks exchange their sums; ranks beyond a power of two hand theirs over at first.
@@ -119,7 +119,7 @@ void all_reduce_by_doubling(Flow& flow, Part data, ReduceKind kind) {
     flow.wait_all();
     if (rank & distance) {  // the lower block's sum is always the first operand
       combine(data.dtype, kind, theirs, data.data, data.count);
-      std::memcpy(data.data, theirs, bytes);
+      copy(data, {theirs, data.count, data.dtype});
     } else {
       combine(data.dtype, kind, data.data, theirs, data.count);
     }

@@ -47,7 +47,10 @@ def read_idx(path: str | os.PathLike[str]) -> Tensor:
     if len(content) != expected:
         found = f"{len(content)} bytes" if len(content) < expected else f"more than {expected} bytes"
         raise damaged(path, f"it holds {found} of values; its shape is {shape} of {dtype}")
-    values = np.frombuffer(content, dtype).reshape(shape)
+    try:
+        values = np.frombuffer(content, dtype).reshape(shape)
+    except ValueError as error:  # without elements, but with more along its other dimensions than memory has
+        raise damaged(path, f"its shape is {shape}: {error}") from None
     return taeda.from_numpy(values.astype(dtype.newbyteorder("=")))
 
 

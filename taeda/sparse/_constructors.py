@@ -62,9 +62,10 @@ def sparse_coo_tensor(indices: Any = None, values: Any = None, size: _Size = Non
     """
     name = "sparse_coo_tensor"
     if values is None and (indices is None) != (size is None):
-        return _without_elements(tuple(indices if size is None else size), dtype, device, requires_grad)
+        return _without_elements(_sizes(name, indices if size is None else size), dtype, device, requires_grad)
     if values is None or indices is None:
         raise TypeError(f"taeda.{name}: takes indices and values, perhaps with size, or size alone")
+    size = None if size is None else _sizes(name, size)
     value = _values(values, dtype, device)
     index = _indices(name, indices, value.device, (taeda.int64,)).to(taeda.int64)
     if index.dim() == 1 and not index.numel():
@@ -89,6 +90,13 @@ def sparse_coo_tensor(indices: Any = None, values: Any = None, size: _Size = Non
         check_coordinates(name, index, size, is_coalesced and strict)
     in_order = index.shape[1] < 2 if is_coalesced is None else is_coalesced
     return _finished(build(Pattern(COO, index, None, tuple(size), in_order), value), requires_grad)
+
+
+def _sizes(name: str, size: Any) -> tuple[int, ...]:
+    """A size that is given; what is no tuple and no list is not asked for its items, which may never end."""
+    if not isinstance(size, (tuple, list)):
+        raise TypeError(f"taeda.{name}: size must be a tuple of integers; got {type(size).__name__}")
+    return tuple(size)
 
 
 def _without_elements(size: tuple[int, ...], dtype: _dtype | None, device: Any, requires_grad: bool) -> Tensor:
@@ -141,8 +149,7 @@ def _compressed(name: str, layout: _layout, pointers: Any, plain: Any, values: A
             f"{tuple(other.shape)} and {tuple(value.shape)}"
         )
     block = (value.shape[pointer.dim()], value.shape[pointer.dim() + 1]) if layout in BLOCKED else None
-    if size is None:
-        size = _smallest_matrix(layout, pointer, other, value, block)
+    size = _smallest_matrix(layout, pointer, other, value, block) if size is None else _sizes(name, size)
     result = build(Pattern(layout, pointer, other, tuple(size), False, block), value)
     if check is not False:
         check_compressed(name, layout, pointer, other, value, size)

@@ -69,7 +69,8 @@ def test_idx_of_other_types(tmp_path):
     "content",
     [b"", b"\0\0\x08", b"\0\0\x08\x03\0\0", b"PK\3\4", b"\x1f\x8bxx", b"\0\0\x08\x01\0\0\0\x05abc",
      b"\0\0\x08\x01\xff\xff\xff\xffa", b"\0\0\x07\x01\0\0\0\x01a", gzip.compress(b"\0" * 99, mtime=0)[:-3],
-     b"\0\0\x08\xff" + b"\xff" * 1020, b"\0\0\x08\x01\0\0\0\x02ab"],
+     b"\0\0\x08\xff" + b"\xff" * 1020, b"\0\0\x08\x01\0\0\0\x02ab",
+     b"\0\0\x08\x04" + b"\0" * 4 + b"\x7f\xff\xff\xff" * 3],
 )  # fmt: skip
 def test_damaged_idx(tmp_path, digits, content):
     write_idx(tmp_path / "train-labels-idx1-ubyte", digits[1])

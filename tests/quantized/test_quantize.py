@@ -170,6 +170,8 @@ def test_lists_and_tensors_of_parameters() -> None:
     assert [t.q_scale() for t in q] == pytest.approx([0.1, 0.2]) and q[1].q_zero_point() == 5
     assert taeda.equal(taeda.dequantize(q)[1], q[1].dequantize())
     assert taeda.quantize_per_tensor(x[0], taeda.tensor(0.1), taeda.tensor(3), taeda.qint8).q_zero_point() == 3
+    with pytest.raises(RuntimeError, match="on the CPU"):
+        taeda.quantize_per_tensor(x, taeda.ones(2, device="meta"), taeda.tensor([0, 5]), taeda.quint8)
 
 
 @pytest.mark.parametrize(("make", "error"), [

@@ -13,6 +13,13 @@ COMPRESSED = {
 }
 
 
+class Endless:
+    """A sequence that has an item at every place."""
+
+    def __getitem__(self, place):
+        return 1
+
+
 def test_coordinates_know_what_they_are_made_of():
     x = taeda.sparse_coo_tensor(I, V)
     assert (x.shape, x._nnz(), x.sparse_dim(), x.dense_dim()) == ((2, 3), 3, 2, 0)
@@ -20,6 +27,10 @@ def test_coordinates_know_what_they_are_made_of():
     assert x.to_dense().tolist() == [[0, 0, 3], [4, 0, 5]]
     for x in (taeda.sparse_coo_tensor((2, 3)), taeda.sparse_coo_tensor(size=(2, 3))):
         assert x.to_dense().tolist() == [[0] * 3] * 2
+    for size in (3, "ab", Endless()):
+        for parts in ((None, None), (I, V)):
+            with pytest.raises(TypeError, match="size must be a tuple"):
+                taeda.sparse_coo_tensor(*parts, size)
     with pytest.raises(TypeError, match="takes indices and values"):
         taeda.sparse_coo_tensor()
     with pytest.raises(TypeError, match="takes indices and values"):

@@ -37,6 +37,9 @@ std::vector<Tensor> quantize_per_tensor(TensorList tensors, const Tensor& scales
   TAEDA_CHECK(scales.numel() == static_cast<int64_t>(tensors.size()) && zero_points.numel() == scales.numel(),
               "scales and zero_points must have an element for each of the ", tensors.size(), " tensors; got ",
               scales.numel(), " and ", zero_points.numel());
+  TAEDA_CHECK(scales.is_cpu() && zero_points.is_cpu(),
+              "scales and zero_points must be on the CPU, as they are read; got ", scales.device(), " and ",
+              zero_points.device());
   Tensor all_scales = ops::_to_copy(ops::contiguous(scales), DType::Float64);
   Tensor all_zeros = ops::_to_copy(ops::contiguous(zero_points), DType::Int64);
   std::vector<Tensor> results;
