@@ -288,9 +288,8 @@ def test_every_function_is_there() -> None:
         "dataclasses", "importlib", "math", "np", "reproducibility_notes",
         "sparse_support_notes", "tf32_notes", "torch", "warnings",
     }  # fmt: skip
-    only_for_cuda = {"scaled_grouped_mm"}
     names = {name for name in dir(torch.nn.functional) if not name.startswith("_")}
-    assert {name for name in names if not hasattr(F, name)} == unrelated | only_for_cuda
+    assert {name for name in names if not hasattr(F, name)} == unrelated
 
 
 def test_functions_live_in_the_public_module() -> None:
