@@ -1,8 +1,8 @@
 // Products of 8-bit integers in pieces of rows: by vnni.h, which makes results of sums at once, else by oneDNN or plain
 // loops, whose sums stay in the cache until they are results.
-#include "backend/cpu/libraries/onednn.h"
 #include "backend/cpu/ops/quantized_linear.h"
 #include "backend/cpu/quantized/epilogue.h"
+#include "backend/cpu/quantized/product.h"
 #include "backend/cpu/quantized/scratch.h"
 #include "backend/cpu/quantized/vnni.h"
 #include "core/multiversion.h"
@@ -18,21 +18,7 @@ constexpr int64_t kRows = 128;  // to a piece
 
 // x (m, k) row-major times weight (n, k) row-major, transposed.
 std::shared_ptr<Operation> product(DType x, int64_t m, int64_t n, int64_t k) {
-  Key key;
-  key.add('q').add(static_cast<int64_t>(x)).add(m).add(n).add(k);
-  return cached(key, [&] {
-    std::array<int64_t, 2> a{m, k}, b{k, n}, c{m, n};
-    MemoryDesc a_desc(x, a, IntList({k, 1})), b_desc(DType::Int8, b, IntList({1, k}));
-    MemoryDesc c_desc(DType::Int32, c, IntList({n, 1})), b_free = MemoryDesc::any(DType::Int8, b);
-    dnnl_primitive_desc_t desc = nullptr;
-    check(dnnl().matmul_primitive_desc_create(&desc, engine(), a_desc.get(), b_free.get(), nullptr, c_desc.get(),
-                                              Attributes().get()));
-    std::vector<Operation::Operand> operands;
-    operands.push_back({DNNL_ARG_SRC, std::move(a_desc), false});
-    operands.push_back({DNNL_ARG_WEIGHTS, std::move(b_desc), false});
-    operands.push_back({DNNL_ARG_DST, std::move(c_desc), true});
-    return std::make_shared<Operation>(Primitive(desc), std::move(operands));
-  });
+  return byte_product(x, m, n, k, IntList({1, k}));
 }
 
 // --- without instructions for it

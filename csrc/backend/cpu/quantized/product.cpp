@@ -1,5 +1,5 @@
-// The sums of products of 8-bit integers, as oneDNN makes them where the machine has instructions for it.
-#include "backend/cpu/libraries/onednn.h"
+#include "backend/cpu/quantized/product.h"
+
 #include "backend/cpu/ops/quantized_product.h"
 #include "taeda/core/parallel.h"
 #include "taeda/ops/copy.h"
@@ -9,12 +9,9 @@ namespace taeda::cpu {
 
 using namespace onednn;
 
-namespace {
-
-// a (m, k) row by row, b (k, n) with these strides.
-std::shared_ptr<Operation> product(DType dtype, int64_t m, int64_t n, int64_t k, IntList strides) {
+std::shared_ptr<Operation> quantized::byte_product(DType dtype, int64_t m, int64_t n, int64_t k, IntList strides) {
   Key key;
-  key.add('i').add(static_cast<int64_t>(dtype)).add(m).add(n).add(k).add(strides);
+  key.add('q').add(static_cast<int64_t>(dtype)).add(m).add(n).add(k).add(strides);
   return cached(key, [&] {
     MemoryDesc a(dtype, IntList({m, k}), IntList({k, 1})), b(DType::Int8, IntList({k, n}), strides);
     MemoryDesc c(DType::Int32, IntList({m, n}), IntList({n, 1})),
@@ -30,8 +27,6 @@ std::shared_ptr<Operation> product(DType dtype, int64_t m, int64_t n, int64_t k,
   });
 }
 
-}  // namespace
-
 void _int_mm(const Tensor& self, const Tensor& mat2, const Tensor& out) {
   if (out.numel() == 0) return;
   const int64_t m = self.size(0), k = self.size(1), n = mat2.size(1);
@@ -43,7 +38,7 @@ void _int_mm(const Tensor& self, const Tensor& mat2, const Tensor& out) {
   const Tensor a = ops::contiguous(self), b = by_columns ? mat2 : ops::contiguous(mat2);
   Threads own(num_threads());
   void* data[] = {a.data(), b.data(), out.data()};
-  product(a.dtype(), m, n, k, by_columns ? IntList({1, k}) : IntList({n, 1}))->run(data);
+  quantized::byte_product(a.dtype(), m, n, k, by_columns ? IntList({1, k}) : IntList({n, 1}))->run(data);
 }
 
 }  // namespace taeda::cpu
