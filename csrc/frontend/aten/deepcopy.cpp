@@ -14,6 +14,8 @@ class DeepCopy {
 
   Value operator()(const Value& from) {
     using Tag = Value::Tag;
+    for (const auto& [old, copy] : made_)
+      if (old.is_same(from)) return copy;
     switch (from.tag()) {
       case Tag::Tensor:
         return tensor(from);
@@ -26,7 +28,7 @@ class DeepCopy {
       case Tag::FloatList:
       case Tag::BoolList:
       case Tag::ScalarList:
-        return made_before(from) ? *made_before(from) : keep(from, ::taeda::copied(from));
+        return keep(from, ::taeda::copied(from));
       case Tag::Dict:
         return dict(from);
       case Tag::Instance:
@@ -37,11 +39,6 @@ class DeepCopy {
   }
 
  private:
-  const Value* made_before(const Value& from) const {
-    for (const auto& [old, copy] : made_)
-      if (old.is_same(from)) return &copy;
-    return nullptr;
-  }
   const Value& keep(const Value& from, Value copy) { return made_.emplace_back(from, std::move(copy)).second; }
 
   std::vector<Value> items(const std::vector<Value>& from) {
@@ -50,20 +47,17 @@ class DeepCopy {
     return copies;
   }
   Value tensor(const Value& from) {
-    if (const Value* made = made_before(from)) return *made;
     const at::Tensor t(from.to_tensor());
     if (!t.defined()) return from;
     return keep(
         from, static_cast<const ::taeda::Tensor&>(device_ ? t.to(*device_, t.scalar_type(), false, true) : t.clone()));
   }
   Value list(const Value& from) {
-    if (const Value* made = made_before(from)) return *made;
     ::taeda::ListRef copy(keep(from, ::taeda::copied(from)));
     for (size_t i = 0; i < copy.size(); ++i) copy.set(i, (*this)(copy.get(i)));
     return copy.value();
   }
   Value dict(const Value& from) {
-    if (const Value* made = made_before(from)) return *made;
     ::taeda::Dict& old = from.to_dict();
     auto copy = ::taeda::make_ref<::taeda::Dict>(old.key_type, old.value_type);
     keep(from, copy);
@@ -71,7 +65,6 @@ class DeepCopy {
     return copy;
   }
   Value instance(const Value& from) {
-    if (const Value* made = made_before(from)) return *made;
     const ::taeda::Instance& old = from.to_instance();
     auto copy = ::taeda::make_ref<::taeda::Instance>(old.type);
     keep(from, copy);

@@ -32,12 +32,16 @@ Tensor& Tensor::index_put_(const c10::List<std::optional<Tensor>>& indices, cons
   return *this;
 }
 
+// Channels last where strides rise in that order, and not as well in the other: sizes of 1 leave both open.
 MemoryFormat Tensor::suggest_memory_format(bool) const {
-  if (!is_contiguous()) {
-    if (dim() == 4 && is_contiguous(MemoryFormat::ChannelsLast)) return MemoryFormat::ChannelsLast;
-    if (dim() == 5 && is_contiguous(MemoryFormat::ChannelsLast3d)) return MemoryFormat::ChannelsLast3d;
+  if (dim() != 4 && dim() != 5) return MemoryFormat::Contiguous;
+  int64_t least = 0;
+  for (int64_t i = 0; i < dim(); ++i) {
+    const int64_t d = i == 0 ? 1 : i == dim() - 1 ? 0 : dim() - i;
+    if (size(d) == 0 || stride(d) < least || (d == 0 && least == stride(1))) return MemoryFormat::Contiguous;
+    least = stride(d) * size(d);
   }
-  return MemoryFormat::Contiguous;
+  return dim() == 4 ? MemoryFormat::ChannelsLast : MemoryFormat::ChannelsLast3d;
 }
 
 DeprecatedTypeProperties& getDeprecatedTypeProperties(c10::Backend backend, ScalarType type) {

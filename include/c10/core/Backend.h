@@ -1,82 +1,46 @@
-// Device and layout in one name.
+// Device and layout in one name, that of their dispatch key.
 #pragma once
+#include <algorithm>
+#include <iterator>
+
 #include <c10/core/DispatchKey.h>
 #include <c10/core/Layout.h>
 
 namespace c10 {
 
-// A backend is named as its dispatch key.
-#define TAEDA_FORALL_BACKENDS(_)            \
-  _(CPU, CPU, Strided)                      \
-  _(CUDA, CUDA, Strided)                    \
-  _(XPU, XPU, Strided)                      \
-  _(MPS, MPS, Strided)                      \
-  _(Meta, Meta, Strided)                    \
-  _(PrivateUse1, PrivateUse1, Strided)      \
-  _(SparseCPU, CPU, Sparse)                 \
-  _(SparseCUDA, CUDA, Sparse)               \
-  _(SparsePrivateUse1, PrivateUse1, Sparse) \
-  _(SparseCsrCPU, CPU, SparseCsr)           \
-  _(SparseCsrCUDA, CUDA, SparseCsr)         \
-  _(QuantizedCPU, CPU, Strided)             \
-  _(QuantizedCUDA, CUDA, Strided)           \
-  _(QuantizedPrivateUse1, PrivateUse1, Strided)
+// clang-format off
+#define TAEDA_FORALL_BACKENDS(_) \
+  _(CPU) _(CUDA) _(XPU) _(MPS) _(Meta) _(PrivateUse1) _(SparseCPU) _(SparseCUDA) _(SparsePrivateUse1) \
+  _(SparseCsrCPU) _(SparseCsrCUDA) _(QuantizedCPU) _(QuantizedCUDA) _(QuantizedPrivateUse1)
+// clang-format on
 
-enum class Backend {
-#define TAEDA_BACKEND(name, device, layout) name,
-  TAEDA_FORALL_BACKENDS(TAEDA_BACKEND)
-#undef TAEDA_BACKEND
-      Undefined,
-  NumOptions
-};
+#define TAEDA_NAME(name) name,
+enum class Backend { TAEDA_FORALL_BACKENDS(TAEDA_NAME) Undefined, NumOptions };
+#undef TAEDA_NAME
+namespace detail {
+#define TAEDA_KEY(name) DispatchKey::name,
+inline constexpr DispatchKey kBackendKeys[] = {TAEDA_FORALL_BACKENDS(TAEDA_KEY)};
+#undef TAEDA_KEY
+}  // namespace detail
 
-inline DispatchKey backendToDispatchKey(Backend backend) {
-  switch (backend) {
-#define TAEDA_BACKEND(name, device, layout) \
-  case Backend::name:                       \
-    return DispatchKey::name;
-    TAEDA_FORALL_BACKENDS(TAEDA_BACKEND)
-#undef TAEDA_BACKEND
-    default:
-      return DispatchKey::Undefined;
-  }
+constexpr DispatchKey backendToDispatchKey(Backend backend) {
+  return backend < Backend::Undefined ? detail::kBackendKeys[static_cast<size_t>(backend)] : DispatchKey::Undefined;
 }
 // Undefined where the key is none of a backend's.
-inline Backend dispatchKeyToBackend(DispatchKey key) {
-  switch (key) {
-#define TAEDA_BACKEND(name, device, layout) \
-  case DispatchKey::name:                   \
-    return Backend::name;
-    TAEDA_FORALL_BACKENDS(TAEDA_BACKEND)
-#undef TAEDA_BACKEND
-    default:
-      return Backend::Undefined;
-  }
+constexpr Backend dispatchKeyToBackend(DispatchKey key) {
+  return static_cast<Backend>(std::ranges::find(detail::kBackendKeys, key) - std::begin(detail::kBackendKeys));
 }
 inline DeviceType backendToDeviceType(Backend backend) {
-  switch (backend) {
-#define TAEDA_BACKEND(name, device, layout) \
-  case Backend::name:                       \
-    return DeviceType::device;
-    TAEDA_FORALL_BACKENDS(TAEDA_BACKEND)
-#undef TAEDA_BACKEND
-    default:
-      TORCH_CHECK(false, "backendToDeviceType: an undefined backend has no device");
-  }
+  TORCH_CHECK(backend < Backend::Undefined, "backendToDeviceType: an undefined backend has no device");
+  return DispatchKeySet(backendToDispatchKey(backend)).keys().backend();
 }
-inline Layout layout_from_backend(Backend backend) {
-  switch (backend) {
-#define TAEDA_BACKEND(name, device, layout) \
-  case Backend::name:                       \
-    return Layout::layout;
-    TAEDA_FORALL_BACKENDS(TAEDA_BACKEND)
-#undef TAEDA_BACKEND
-    default:
-      return Layout::Strided;
-  }
+constexpr Layout layout_from_backend(Backend backend) {
+  const DispatchKeySet keys(backendToDispatchKey(backend));
+  if (keys.keys().has(::taeda::Functionality::Sparse)) return Layout::Sparse;
+  return keys.keys().has(::taeda::Functionality::SparseCsr) ? Layout::SparseCsr : Layout::Strided;
 }
 inline const char* toString(Backend backend) {
-  return backend == Backend::Undefined ? "UNKNOWN_BACKEND" : toString(backendToDispatchKey(backend));
+  return backend < Backend::Undefined ? toString(backendToDispatchKey(backend)) : "UNKNOWN_BACKEND";
 }
 inline std::ostream& operator<<(std::ostream& out, Backend backend) { return out << toString(backend); }
 

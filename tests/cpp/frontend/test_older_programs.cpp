@@ -155,3 +155,15 @@ TEST(more_of_vectors) {
   CHECK(low[15] == 1.5f && high[0] == 2.f && std::get<1>(at::vec::convert_to_float(halves))[3] == 2.f);
   CHECK(Vec(7.f).fmod(Vec(4.f))[1] == 3 && Vec(3.f).hypot(Vec(4.f))[0] == 5 && Vec(2.f).copysign(Vec(-1.f))[2] == -2);
 }
+
+TEST(memory_formats_that_strides_tell) {
+  const auto last = at::MemoryFormat::ChannelsLast;
+  for (auto sizes : {std::vector<int64_t>{2, 3, 4, 5}, {2, 1, 4, 5}, {2, 3, 1, 1}}) {
+    CHECK(at::empty(sizes).suggest_memory_format() == at::MemoryFormat::Contiguous);
+    CHECK(at::empty(sizes, at::TensorOptions(), last).suggest_memory_format() == last);
+  }
+  CHECK(at::empty({1, 1, 1, 1}, at::TensorOptions(), last).suggest_memory_format() == at::MemoryFormat::Contiguous);
+  CHECK(at::empty({2, 3, 4, 5, 6}, at::TensorOptions(), at::MemoryFormat::ChannelsLast3d).suggest_memory_format() ==
+        at::MemoryFormat::ChannelsLast3d);
+  CHECK(at::empty({2, 3}).suggest_memory_format() == at::MemoryFormat::Contiguous);
+}
