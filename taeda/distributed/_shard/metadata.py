@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from taeda.distributed.remote_device import _remote_device
@@ -44,16 +45,11 @@ def check_shards(shards: list[ShardMetadata], sizes: list[int] | None = None) ->
                 raise ValueError(f"ShardMetadata: two shards overlap: {one} and {other}")
     if sizes is None:
         return
-    count, held = 1, 0
-    for size in sizes:
-        count *= size
     for one in shards:
-        part = 1
         for start, size, end in zip(one.shard_offsets, one.shard_sizes, sizes, strict=True):
             if start + size > end:
                 raise ValueError(f"ShardMetadata: {one} does not lie within a tensor of sizes {list(sizes)}")
-            part *= size
-        held += part
+    count, held = math.prod(sizes), sum(math.prod(one.shard_sizes) for one in shards)
     if held != count:
         raise ValueError(f"ShardMetadata: of {count} elements of a tensor the shards have {held}")
 

@@ -103,10 +103,3 @@ def overlaps(
             Size(start - first for start, first in zip(starts, chunk.offsets, strict=True)),
             Size(end - start for start, end in zip(starts, ends, strict=True)),
         )
-
-
-def narrowed(tensor: Tensor, offsets: Size, lengths: Size) -> Tensor:
-    """The part of a tensor."""
-    for dim, (start, length) in enumerate(zip(offsets, lengths, strict=True)):
-        tensor = tensor.narrow(dim, start, length)
-    return tensor

@@ -10,7 +10,7 @@ from typing import Any
 
 import taeda
 from taeda.distributed.checkpoint import _safetensors
-from taeda.distributed.checkpoint._chunks import narrowed
+from taeda.distributed.tensor.placement_types import narrowed
 
 __all__ = ["consolidate_safetensors_files"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import taeda
 from taeda import Size, Tensor
-from taeda.distributed.checkpoint._chunks import local_part, narrowed, read_items, write_items
+from taeda.distributed.checkpoint._chunks import local_part, read_items, write_items
 from taeda.distributed.checkpoint._nested_dict import flatten_state_dict, set_element
 from taeda.distributed.checkpoint.metadata import (
     BytesStorageMetadata,
@@ -28,6 +28,7 @@ from taeda.distributed.checkpoint.planner import (
     WriteItem,
     WriteItemType,
 )
+from taeda.distributed.tensor.placement_types import narrowed
 
 __all__ = [
     "DefaultLoadPlanner", "DefaultSavePlanner", "create_default_global_load_plan", "create_default_global_save_plan",

@@ -17,7 +17,6 @@ from typing import Any, cast
 import taeda
 from taeda import Tensor
 from taeda.distributed.checkpoint import _storage_pickle
-from taeda.distributed.checkpoint._chunks import narrowed
 from taeda.distributed.checkpoint.metadata import Metadata, MetadataIndex, StorageMeta
 from taeda.distributed.checkpoint.planner import (
     LoadItemType,
@@ -31,6 +30,7 @@ from taeda.distributed.checkpoint.planner import (
 )
 from taeda.distributed.checkpoint.staging import BlockingAsyncStager
 from taeda.distributed.checkpoint.storage import StorageReader, StorageWriter, WriteResult
+from taeda.distributed.tensor.placement_types import narrowed
 from taeda.futures import Future
 
 __all__ = ["FileSystem", "FileSystemBase", "FileSystemReader", "FileSystemWriter", "SerializationFormat"]

@@ -9,7 +9,7 @@ import taeda
 from taeda import Tensor
 from taeda.distributed import _objects as objects
 from taeda.distributed._world import is_initialized
-from taeda.distributed.checkpoint._chunks import narrowed, write_items
+from taeda.distributed.checkpoint._chunks import write_items
 from taeda.distributed.checkpoint._nested_dict import flatten_state_dict
 from taeda.distributed.checkpoint.default_planner import DefaultLoadPlanner, _EmptyStateDictLoadPlanner
 from taeda.distributed.checkpoint.metadata import BytesStorageMetadata, Metadata, TensorStorageMetadata
@@ -17,6 +17,7 @@ from taeda.distributed.checkpoint.planner import LoadItemType, LoadPlan, LoadPla
 from taeda.distributed.checkpoint.state_dict_loader import _load_state_dict
 from taeda.distributed.checkpoint.state_dict_saver import save
 from taeda.distributed.checkpoint.storage import StorageReader
+from taeda.distributed.tensor.placement_types import narrowed
 from taeda.futures import Future
 
 __all__ = ["BroadcastingTorchSaveReader", "DynamicMetaLoadPlanner", "dcp_to_torch_save", "torch_save_to_dcp"]

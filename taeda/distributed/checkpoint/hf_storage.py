@@ -11,7 +11,6 @@ from typing import Any, cast
 
 from taeda import Size, Tensor
 from taeda.distributed.checkpoint import _safetensors
-from taeda.distributed.checkpoint._chunks import narrowed
 from taeda.distributed.checkpoint._consolidate_hf_safetensors import INDEX, OFFSETS, consolidate_safetensors_files
 from taeda.distributed.checkpoint.filesystem import FileSystemReader, FileSystemWriter, _StorageInfo
 from taeda.distributed.checkpoint.metadata import (
@@ -24,6 +23,7 @@ from taeda.distributed.checkpoint.metadata import (
 )
 from taeda.distributed.checkpoint.planner import LoadPlan, LoadPlanner, SavePlan, SavePlanner, WriteItem
 from taeda.distributed.checkpoint.storage import WriteResult
+from taeda.distributed.tensor.placement_types import narrowed
 from taeda.futures import Future
 
 __all__ = ["HuggingFaceStorageReader", "HuggingFaceStorageWriter"]

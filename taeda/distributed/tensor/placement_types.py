@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from taeda import Tensor
@@ -14,6 +15,13 @@ def part_of(length: int, count: int, rank: int) -> tuple[int, int]:
     step = -(-length // count)
     start = min(rank * step, length)
     return start, min(step, length - start)
+
+
+def narrowed(tensor: Tensor, offsets: Sequence[int], sizes: Sequence[int]) -> Tensor:
+    """The part of these sizes that begins there, a view."""
+    for dim, (start, size) in enumerate(zip(offsets, sizes, strict=True)):
+        tensor = tensor.narrow(dim, start, size)
+    return tensor
 
 
 def pad_tensor(tensor: Tensor, dim: int, count: int) -> Tensor:

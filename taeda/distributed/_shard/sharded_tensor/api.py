@@ -13,7 +13,7 @@ from taeda.distributed._shard.metadata import ShardMetadata, check_shards
 from taeda.distributed._shard.sharded_tensor.metadata import ShardedTensorMetadata, TensorProperties
 from taeda.distributed._shard.sharded_tensor.shard import Shard
 from taeda.distributed._shard.sharding_spec import ShardingSpec, spec_of
-from taeda.distributed.tensor.placement_types import part_of
+from taeda.distributed.tensor.placement_types import narrowed, part_of
 from taeda.utils._pytree import tree_flatten, tree_map
 
 # Beside pointwise ops these, too, work on each shard by itself.
@@ -52,10 +52,9 @@ class ShardedTensor(Tensor):
         memory_format: taeda.memory_format = taeda.contiguous_format,
         process_group: Any = None,
     ) -> ShardedTensor:
-        sizes = size[0] if len(size) == 1 and not isinstance(size[0], int) else size
         kind = taeda.get_default_dtype() if dtype is None else dtype
         properties = TensorProperties(kind, layout, requires_grad, memory_format, pin_memory)
-        made = sharding_spec.build_metadata(taeda.Size(sizes), properties)
+        made = sharding_spec.build_metadata(_size(size), properties)
         own = [
             Shard(taeda.empty(one.shard_sizes, dtype=kind, layout=layout, device=one.placement.device(),
                               requires_grad=requires_grad, memory_format=memory_format), one)
@@ -81,9 +80,8 @@ class ShardedTensor(Tensor):
         cls, local_shards: list[Shard], *global_size: Any, process_group: Any = None
     ) -> ShardedTensor:
         """One of the shards that the processes have; all call this. `init_from_local_shards`."""
-        sizes = global_size[0] if len(global_size) == 1 and not isinstance(global_size[0], int) else global_size
         own = ShardedTensorMetadata(
-            [one.metadata for one in local_shards], taeda.Size(sizes),
+            [one.metadata for one in local_shards], _size(global_size),
             TensorProperties.create_from_tensor(local_shards[0].tensor) if local_shards else TensorProperties(),
         )  # fmt: skip
         every: list[Any] = [None] * dist.get_world_size(process_group)
@@ -225,6 +223,11 @@ def _rebuild(shards: list[Shard], metadata: ShardedTensorMetadata, spec: Shardin
     return ShardedTensor._around(shards, metadata, spec, loading[-1] if loading else None)
 
 
+def _size(given: tuple[Any, ...]) -> taeda.Size:
+    """A size that is given by its numbers, or as one sequence."""
+    return taeda.Size(given[0] if len(given) == 1 and not isinstance(given[0], int) else given)
+
+
 def _count(shard: ShardMetadata) -> int:
     return math.prod(shard.shard_sizes)
 
@@ -235,10 +238,7 @@ def _put_together(out: Tensor, places: list[list[ShardMetadata]], parts: list[Te
     for shards, part in zip(places, parts, strict=True):
         at = 0
         for one in shards:
-            view = out
-            for dim, (start, length) in enumerate(zip(one.shard_offsets, one.shard_sizes, strict=True)):
-                view = view.narrow(dim, start, length)
-            view.copy_(part[at : at + _count(one)].view(one.shard_sizes))
+            narrowed(out, one.shard_offsets, one.shard_sizes).copy_(part[at : at + _count(one)].view(one.shard_sizes))
             at += _count(one)
 
 

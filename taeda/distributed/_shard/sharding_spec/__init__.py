@@ -12,7 +12,7 @@ from taeda import Size, Tensor
 from taeda.distributed._shard.metadata import ShardMetadata as ShardMetadata
 from taeda.distributed._shard.metadata import check_shards
 from taeda.distributed.remote_device import _remote_device
-from taeda.distributed.tensor.placement_types import part_of
+from taeda.distributed.tensor.placement_types import narrowed, part_of
 
 if TYPE_CHECKING:
     from taeda.distributed._shard.sharded_tensor import ShardedTensor, ShardedTensorMetadata
@@ -65,9 +65,7 @@ def _sharded(spec: ShardingSpec, tensor: Tensor, src_rank: int, group: Any) -> S
     own = []
     for one in made.shards_metadata:
         if one.placement is not None and one.placement.rank() == dist.get_rank():
-            part = whole
-            for dim, (start, size) in enumerate(zip(one.shard_offsets, one.shard_sizes, strict=True)):
-                part = part.narrow(dim, start, size)
+            part = narrowed(whole, one.shard_offsets, one.shard_sizes)
             own.append(Shard(part.clone().requires_grad_(tensor.requires_grad), one))
     return ShardedTensor._init_from_local_shards_and_global_metadata(own, made, group, sharding_spec=spec)
 
