@@ -138,6 +138,9 @@ def _operands(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
     return [item for a in (*args, *kwargs.values()) for item in (a if isinstance(a, (list, tuple)) else (a,))]
 
 
+_PLAIN = frozenset([taeda.Tensor, int, float, bool, str, type(None)])  # most arguments are one of these: none overrides
+
+
 class OpOverloadPacket:
     """All overloads of one op name, e.g. ``taeda.ops.aten.add``; calling it picks the first that takes the
     arguments."""
@@ -146,6 +149,8 @@ class OpOverloadPacket:
         self._qualified_op_name = qualified_name
         self.__name__ = self.__qualname__ = qualified_name.partition("::")[2]
         self.__module__ = f"torch._ops.{qualified_name.partition('::')[0]}"
+        self._names: list[str] = []
+        self._overloads: list[OpOverload] = []
 
     def __getattr__(self, name: str) -> OpOverload:
         if name.startswith("__"):
@@ -158,6 +163,12 @@ class OpOverloadPacket:
         """The names of the overloads; the plain one is ``default``."""
         return [name or "default" for name in _C._overloads_of(self._qualified_op_name)]
 
+    def _every(self) -> list[OpOverload]:
+        names = _C._overloads_of(self._qualified_op_name)
+        if names != self._names:  # libraries may add some
+            self._names, self._overloads = names, [getattr(self, name or "default") for name in names]
+        return self._overloads
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.overloads())
 
@@ -165,8 +176,10 @@ class OpOverloadPacket:
         return sorted({*super().__dir__(), *self.overloads()})
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        overloads = [getattr(self, name) for name in self.overloads()]
+        overloads = self._every()
         if len(overloads) == 1:
+            if not kwargs and _PLAIN.issuperset(map(type, args)) and not _C._len_torch_function_stack():
+                return overloads[0](*args)
             relevant = _operands(args, kwargs)
             if taeda.overrides.has_torch_function(relevant):
                 return taeda.overrides.handle_torch_function(self, relevant, *args, **kwargs)
