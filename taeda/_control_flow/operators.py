@@ -21,8 +21,8 @@ class _Namespace:
         for function in (_cond, _while_loop, _map_impl, _scan):
             name = function.__name__.removeprefix("_")
             setattr(self, name, HigherOrderOperator(name, function))
-        self.auto_functionalized, self.auto_functionalized_v2 = auto_functionalized, auto_functionalized_v2
-        self.inline_asm_elementwise, self.out_dtype = inline_asm_elementwise, out_dtype
+        for made in (auto_functionalized, auto_functionalized_v2, inline_asm_elementwise, out_dtype):
+            setattr(self, made.name(), made)
 
     def __reduce__(self) -> Any:
         return _find, ()

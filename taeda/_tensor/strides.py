@@ -32,7 +32,13 @@ def make_contiguous_strides_for(shape: Sequence[int], row_major: bool = True) ->
 
 
 def suggest_memory_format(x: Tensor) -> taeda.memory_format:
-    """Channels last where ``x`` lies so, and so alone; else the contiguous one."""
+    """Channels last where the strides of ``x`` rise in that order, and not as well in the other; else contiguous."""
     wanted = {4: taeda.channels_last, 5: taeda.channels_last_3d}.get(x.dim())
-    lies_so = wanted is not None and x.is_contiguous(memory_format=wanted) and not x.is_contiguous()
-    return wanted if wanted is not None and lies_so else taeda.contiguous_format
+    if wanted is None:
+        return taeda.contiguous_format
+    least, sizes, strides = 0, x.shape, x.stride()
+    for d in (1, *range(x.dim() - 1, 1, -1), 0):
+        if sizes[d] == 0 or strides[d] < least or (d == 0 and least == strides[1]):
+            return taeda.contiguous_format
+        least = strides[d] * sizes[d]
+    return wanted

@@ -90,9 +90,6 @@ def register_dataclass(
     )  # fmt: skip
 
 
-_CONSTANTS: set[type] = set()
-
-
 def register_constant(cls: type) -> None:
     """Treat instances of ``cls`` as containers of nothing: they belong to the structure and must compare and hash.
 
@@ -105,14 +102,14 @@ def register_constant(cls: type) -> None:
             f"taeda.utils._pytree.register_constant: instances of {cls} must compare by value and have a hash; "
             "define __eq__ and __hash__"
         )
-    register_pytree_node(cls, lambda value: ([], value), lambda _, value: value, flatten_with_keys_fn=_as_constant)
-    _CONSTANTS.add(cls)
+    register_pytree_node(cls, _as_constant, lambda _, value: value, flatten_with_keys_fn=_as_constant)
 
 
-def _as_constant(value: Any) -> tuple[list[tuple[Any, Any]], Context]:
+def _as_constant(value: Any) -> tuple[list[Any], Context]:
     return [], value
 
 
 def is_constant_class(cls: type) -> bool:
     """Whether `register_constant` got ``cls``."""
-    return isinstance(cls, type) and cls in _CONSTANTS
+    node = SUPPORTED_NODES.get(cls)
+    return node is not None and node.flatten_fn is _as_constant

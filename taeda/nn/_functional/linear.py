@@ -116,7 +116,9 @@ def scaled_grouped_mm(mat_a: Tensor, mat_b: Tensor, scale_a: Any, scale_recipe_a
     recipes = scale_recipe_a, scale_recipe_b
     by_row, by_column = _scales("scaled_grouped_mm", scale_a, recipes[0], scale_b, recipes[1], (ScalingType.RowWise,))
     if mat_a.dim() == 2 and mat_b.dim() == 2 and offs is not None:
-        group = taeda.bucketize(taeda.arange(mat_a.shape[1]), offs, right=True).clamp(max=len(offs) - 1)
+        group = taeda.bucketize(taeda.arange(mat_a.shape[1], device=offs.device), offs, right=True).clamp(
+            max=len(offs) - 1
+        )
         by_row = by_row.view(len(offs), -1)[group].t()  # (m, k)
         by_column = by_column.view(len(offs), -1)[group]  # (k, n)
     else:

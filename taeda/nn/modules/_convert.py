@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def _can_take_data(old: Any, new: Any) -> bool:
     """Whether ``old.data = new`` keeps a working tensor: the same class, layout and kind of storage."""
-    return type(new) in (Tensor, type(old)) and old.layout == new.layout and old.is_meta == new.is_meta
+    return type(new) in (Tensor, type(old)) and taeda._has_compatible_shallow_copy_type(old, new)
 
 
 def _wraps(tensor: Any) -> bool:
