@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+import taeda.distributed as dist
+
 TOLD = ("RANK", "LOCAL_RANK", "GROUP_RANK", "ROLE_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_WORLD_SIZE",
         "TORCHELASTIC_RESTART_COUNT")  # fmt: skip
 TELL = f"""
@@ -227,8 +229,11 @@ def free_port() -> int:
         return int(sock.getsockname()[1])
 
 
-def start_nodes(job: Job, text: str, count: int, nodes: str, *options: str) -> list[subprocess.Popen[str]]:
-    meeting = ("--rdzv-backend", "c10d", "--rdzv-endpoint", f"127.0.0.1:{free_port()}", "--local-addr", "127.0.0.1")
+def start_nodes(
+    job: Job, text: str, count: int, nodes: str, *options: str, port: int = 0
+) -> list[subprocess.Popen[str]]:
+    endpoint = f"127.0.0.1:{port or free_port()}"
+    meeting = ("--rdzv-backend", "c10d", "--rdzv-endpoint", endpoint, "--local-addr", "127.0.0.1")
     return [job.start(text, "--nnodes", nodes, *meeting, *options) for _ in range(count)]
 
 
@@ -296,8 +301,9 @@ if not told['TORCHELASTIC_RESTART_COUNT']:
         time.sleep(0.05)
 """
     )
-    conf = ("--rdzv-conf", "last_call_timeout=1,keep_alive_interval=1", "--max-restarts", "5")
-    started = start_nodes(job, text, 2, "1:2", *conf)
+    store = dist.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)  # outlives any node
+    conf = ("--rdzv-conf", "last_call_timeout=1,keep_alive_interval=1,is_host=0", "--max-restarts", "5")
+    started = start_nodes(job, text, 2, "1:2", *conf, port=store.port)
     noted = job.folder / "launcher-1"
     wait_until(lambda: noted.exists() and noted.read_text() != "")
     gone = next(one for one in started if str(one.pid) == noted.read_text())

@@ -1,8 +1,5 @@
 // Device and layout in one name, that of their dispatch key.
 #pragma once
-#include <algorithm>
-#include <iterator>
-
 #include <c10/core/DispatchKey.h>
 #include <c10/core/Layout.h>
 
@@ -28,7 +25,9 @@ constexpr DispatchKey backendToDispatchKey(Backend backend) {
 }
 // Undefined where the key is none of a backend's.
 constexpr Backend dispatchKeyToBackend(DispatchKey key) {
-  return static_cast<Backend>(std::ranges::find(detail::kBackendKeys, key) - std::begin(detail::kBackendKeys));
+  int at = 0;
+  while (at < static_cast<int>(Backend::Undefined) && detail::kBackendKeys[at] != key) ++at;
+  return static_cast<Backend>(at);
 }
 inline DeviceType backendToDeviceType(Backend backend) {
   TORCH_CHECK(backend < Backend::Undefined, "backendToDeviceType: an undefined backend has no device");

@@ -88,13 +88,17 @@ class Waiter:
     def wait(self) -> Any:
         """The answer's value. What was raised in its place is raised."""
         self._bell.acquire()
-        self._finish()
+        finish = self._finish
+        del self._finish  # it holds this waiter, which holds what the answer brings: a cycle
+        finish()
+        del finish
+        error, self._error = self._error, None  # whose traceback holds frames that know this waiter
         try:
-            if self._error is not None:
-                raise self._error
+            if error is not None:
+                raise error
             return self._value
         finally:
-            del self  # the error's traceback holds this frame: they would be a cycle
+            del error
 
 
 class _Call(NamedTuple):

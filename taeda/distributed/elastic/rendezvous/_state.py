@@ -57,7 +57,7 @@ class RendezvousState:
         """The round is complete: everybody in it gets a rank."""
         if not self.complete:
             self.complete = True
-            self.participants = {node: rank for rank, node in enumerate(sorted(self.participants))}
+            self.participants = {node: rank for rank, node in enumerate(sorted(self.participants, key=_place))}
 
     def leave(self, node: str) -> None:
         """``node`` is no part any more; after the last one the next round begins."""
@@ -72,3 +72,9 @@ class RendezvousState:
         for line in (self.waiting, self.spare):
             if node in line:
                 line.remove(node)
+
+
+def _place(node: str) -> tuple[str, int, int]:
+    """Where a node stands among others: by address, process and number there."""
+    address, process, number = node.rsplit("_", 2)
+    return address, int(process), int(number)
