@@ -279,3 +279,15 @@ _NOT_OVERRIDABLE = ("einsum", "broadcast_shapes")  # the one asks by itself, the
 for _name, _function in tuple(globals().items()):
     if isinstance(_function, FunctionType) and _name[0] != "_" and _name not in _NOT_OVERRIDABLE:
         globals()[_name] = _C._overridable(_function)
+
+_OTHERS = ("istft", "lu", "pca_lowrank", "svd_lowrank")  # of the main namespace, which PyTorch has here too
+
+
+def __getattr__(name: str) -> Any:
+    if name in _OTHERS:
+        return getattr(taeda, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted((*globals(), *_OTHERS))

@@ -271,36 +271,47 @@ def enable_reentrant_dispatch() -> Any:
 
 _OWN = frozenset(__all__)
 # Not functions of tensors: switches, constructors from nothing, inspection. A tensor argument never decides them.
-_NOT_OVERRIDABLE = frozenset([
-    "arange", "are_deterministic_algorithms_enabled", "as_tensor", "asarray", "autocast_decrement_nesting",
-    "autocast_increment_nesting", "bartlett_window", "blackman_window", "broadcast_shapes", "can_cast",
-    "clear_autocast_cache", "compile", "cond", "empty", "empty_permuted", "empty_quantized", "empty_strided", "eye",
-    "finfo", "fork_rng", "from_dlpack", "from_file", "from_numpy", "frombuffer", "full", "get_autocast_dtype",
-    "get_default_device", "get_default_dtype", "get_deterministic_debug_mode", "get_device_module",
-    "get_float32_matmul_precision", "get_num_interop_threads", "get_num_threads", "get_printoptions", "get_rng_state",
-    "hamming_window", "hann_window", "iinfo", "init_num_threads", "initial_seed", "is_anomaly_check_nan_enabled",
-    "is_anomaly_enabled", "is_autocast_cache_enabled", "is_autocast_enabled",
-    "is_deterministic_algorithms_warn_only_enabled", "is_grad_enabled", "is_inference_mode_enabled", "is_storage",
-    "is_tensor", "is_warn_always_enabled", "kaiser_window", "linspace", "load", "logspace", "manual_seed", "normal",
-    "ones", "parse_schema", "promote_types", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like",
-    "randperm", "range", "result_type", "save", "scalar_tensor", "seed", "set_anomaly_enabled",
-    "set_autocast_cache_enabled", "set_autocast_dtype", "set_autocast_enabled", "set_default_device",
-    "set_default_dtype", "set_default_tensor_type", "set_deterministic_debug_mode", "set_float32_matmul_precision",
-    "set_flush_denormal", "set_grad_enabled", "set_num_interop_threads", "set_num_threads", "set_printoptions",
-    "set_rng_state", "set_warn_always", "sparse_bsc_tensor", "sparse_bsr_tensor", "sparse_compressed_tensor",
-    "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor", "tensor", "tril_indices",
-    "triu_indices", "typename", "use_deterministic_algorithms", "vitals_enabled", "vmap", "zeros",
-])  # fmt: skip
+_NOT_OVERRIDABLE = {
+    "": """arange are_deterministic_algorithms_enabled as_strided as_tensor asarray autocast_decrement_nesting
+        autocast_increment_nesting bartlett_window blackman_window broadcast_shapes can_cast clear_autocast_cache
+        compile compiled_with_cxx11_abi cond eig embedding_backward embedding_dense_backward empty empty_permuted
+        empty_quantized empty_strided explain explain_calls eye fill finfo fork fork_rng from_dlpack from_file
+        from_numpy frombuffer full get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype get_default_device
+        get_default_dtype get_deterministic_debug_mode get_device_module get_file_path get_float32_matmul_precision
+        get_num_interop_threads get_num_threads get_printoptions get_rng_state hamming_window hann_window iinfo
+        import_ir_module import_ir_module_from_buffer init_num_threads initial_seed install_as_torch
+        is_anomaly_check_nan_enabled is_anomaly_enabled is_autocast_cache_enabled is_autocast_cpu_enabled
+        is_autocast_enabled is_deterministic_algorithms_warn_only_enabled is_grad_enabled is_inference_mode_enabled
+        is_storage is_tensor is_vulkan_available is_warn_always_enabled kaiser_window linspace load logspace lstsq
+        manual_seed matrix_rank merge_type_from_type_comment native_dropout_backward normal ones parse_ir parse_schema
+        parse_type_comment prepare_multiprocessing_environment promote_types rand rand_like randint randint_like randn
+        randn_like randperm range result_type save scalar_tensor seed set_anomaly_enabled set_autocast_cache_enabled
+        set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled set_autocast_gpu_dtype
+        set_default_device set_default_dtype set_default_tensor_type set_deterministic_debug_mode
+        set_float32_matmul_precision set_flush_denormal set_grad_enabled set_num_interop_threads set_num_threads
+        set_printoptions set_rng_state set_warn_always solve sparse_bsc_tensor sparse_bsr_tensor
+        sparse_compressed_tensor sparse_coo_tensor sparse_csc_tensor sparse_csr_tensor sym_constrain_range
+        sym_constrain_range_for_size sym_fresh_size symeig tensor thread_safe_generator to_dlpack tril_indices
+        triu_indices typename unify_type_list use_deterministic_algorithms vander vitals_enabled vmap wait while_loop
+        zeros""",
+    "functional": "broadcast_shapes",
+    "nn.functional": """assert_int_or_pair boolean_dispatch grouped_mm hardsigmoid hardswish scaled_grouped_mm scaled_mm
+        sigmoid tanh upsample upsample_bilinear upsample_nearest""",
+    "nn.init": "*",
+    "fft": "fftfreq rfftfreq",
+}
+_NOT_OVERRIDABLE_METHODS = """__bytes__ __delitem__ __getstate__ __hash__ __iter__ __str__ _addmm_activation
+    _fix_weakref _has_symbolic_sizes_strides _is_all_true _is_any_true _lazy_clone _make_subclass _make_wrapper_subclass
+    _neg_view _python_dispatch _replace_elements _typed_storage _use_count eig is_hpu lstsq new new_empty
+    new_empty_strided new_full new_ones new_tensor new_zeros solve stride symeig to_padded_tensor to_sparse_bsc
+    to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr unflatten"""
+_IGNORED_METHODS = """__class__ __delattr__ __dir__ __getattribute__ __init__ __init_subclass__ __new__ __reduce__
+    __setattr__ __sizeof__ __subclasshook__ __torch_dispatch__ __torch_function__ as_subclass"""
 _NAMESPACES = tuple(
     path
-    for path in ("", "nn.functional", "nn.init", "linalg", "fft", "special")
+    for path in ("", "functional", "nn.functional", "nn.init", "linalg", "fft", "special")
     if not path or path.split(".")[0] in dir(taeda)
 )
-_IGNORED_METHODS = frozenset([
-    "__class__", "__delattr__", "__dir__", "__getattribute__", "__init__", "__init_subclass__", "__new__",
-    "__setattr__", "__subclasshook__", "__sizeof__", "__torch_dispatch__", "__torch_function__", "as_subclass",
-    "__setstate__", "__reduce_ex__", "__reduce__",
-])  # fmt: skip
 
 
 def _namespace(path: str) -> Any:
@@ -319,13 +330,24 @@ def _public_functions(path: str) -> dict[str, Callable[..., Any]]:
 
 
 def _methods() -> dict[str, Any]:
-    return {name: getattr(Tensor, name) for name in dir(Tensor) if name not in _IGNORED_METHODS}
+    return {name: getattr(Tensor, name) for name in dir(Tensor) if name not in _IGNORED_METHODS.split()}
+
+
+def _received(member: Any) -> Callable[..., Any]:
+    """What an override receives for a method or a property of ``Tensor``."""
+    function: Callable[..., Any] = member if callable(member) else member.__get__
+    return function
 
 
 @functools.cache
 def get_ignored_functions() -> set[Callable[..., Any]]:
-    """Public functions of the main namespace that ``__torch_function__`` never sees."""
-    return {value for name, value in _public_functions("").items() if name in _NOT_OVERRIDABLE}
+    """Public functions and methods that ``__torch_function__`` never sees."""
+    methods = _methods()
+    ignored = {_received(methods[name]) for name in _NOT_OVERRIDABLE_METHODS.split()}
+    for path, names in _NOT_OVERRIDABLE.items():
+        found = _public_functions(path)
+        ignored.update(found.values() if names == "*" else (found[name] for name in names.split() if name in found))
+    return ignored
 
 
 @functools.cache
@@ -339,21 +361,16 @@ def get_default_nowrap_functions() -> set[Callable[..., Any]]:
 def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
     """The functions that ``__torch_function__`` can take over, by the module or class that holds them.
 
-    A property of ``Tensor`` is listed as its getter and, where it can be set, its setter: what an override receives.
+    A property of ``Tensor`` is listed as its getter, which an override receives (as it does the setter).
     """
     ignored = get_ignored_functions()
     table: dict[Any, list[Callable[..., Any]]] = {}
     for path in _NAMESPACES:
-        table[_namespace(path)] = [value for value in _public_functions(path).values() if value not in ignored]
-    methods: list[Callable[..., Any]] = []
-    for value in _methods().values():
-        if callable(value):
-            methods.append(value)
-        elif hasattr(value, "__get__"):
-            methods.append(value.__get__)
-            if hasattr(value, "__set__"):
-                methods.append(value.__set__)
-    table[Tensor] = methods
+        found = _public_functions(path).items()
+        # What works in place is a method first, and the function its other name.
+        table[_namespace(path)] = [value for name, value in found if name[-1] != "_" and value not in ignored]
+    methods = [_received(value) for value in _methods().values() if callable(value) or hasattr(value, "__get__")]
+    table[Tensor] = [value for value in methods if value not in ignored]
     return table
 
 
@@ -361,7 +378,13 @@ def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
 def get_testing_overrides() -> dict[Callable[..., Any], Callable[..., Any]]:
     """A stand-in for every overridable function, with its parameters where they are known, that returns -1."""
     functions = [function for group in get_overridable_functions().values() for function in group]
+    functions += filter(_asks, _public_functions("nn.init").values())
     return {function: _stand_in(function) for function in functions}
+
+
+def _asks(function: Callable[..., Any]) -> bool:
+    """Whether a function written in Python asks its arguments."""
+    return type(function) is type(taeda.stft)
 
 
 def _stand_in(function: Callable[..., Any]) -> Callable[..., int]:
@@ -391,7 +414,7 @@ def _names() -> tuple[dict[Any, str], dict[Any, str]]:
     functions: dict[Any, str] = {}
     for path in _NAMESPACES:
         for name, value in _public_functions(path).items():
-            functions.setdefault(value, ".".join(filter(None, ("torch", path, name))))
+            functions[value] = ".".join(filter(None, ("torch", path, name)))  # of several names the innermost
     return functions, methods
 
 

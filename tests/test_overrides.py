@@ -2,6 +2,7 @@
 
 import copy
 import inspect
+import operator
 import pickle
 import weakref
 
@@ -408,3 +409,59 @@ def test_truth_must_be_a_bool():
 
     with pytest.raises(TypeError, match="bool"):
         bool(Odd(taeda.ones(1)))
+
+
+def test_unrelated_subclasses_decline():
+    class One(taeda.Tensor):
+        pass
+
+    class Other(taeda.Tensor):
+        pass
+
+    class Both(One, Other):
+        pass
+
+    one, other, both = (taeda.ones(2).as_subclass(cls) for cls in (One, Other, Both))
+    with pytest.raises(TypeError):
+        one + other
+    with pytest.raises(TypeError):
+        taeda.stack([taeda.ones(2), other, one])
+    for several in ([one, both, other], [other, one, both]):
+        assert type(taeda.stack(several)) is Both
+
+
+@pytest.mark.parametrize(
+    "name", ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lshift", "rshift", "and", "or", "xor"]
+)
+def test_the_right_operand_is_asked_for_its_own_operator(name):
+    class Left(taeda.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return NotImplemented
+
+    class Right(Left):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return (args[0] is right, args[1] is left) if func.__name__ == f"__r{name}__" else NotImplemented
+
+    left, right = Left(), Right()
+    call = getattr(operator, f"{name}_" if name in ("and", "or") else name)
+    assert call(left, right) == (True, True)
+    with pytest.raises(TypeError):
+        call(left, Left())
+
+
+@pytest.mark.parametrize("call", [
+    lambda: taeda.sparse_coo_tensor(1, 1, 1),
+    lambda: taeda.sparse_csr_tensor(1, 1, 1, (1, 1), check_invariants=False),
+    lambda: taeda.smm(1, 2),
+    lambda: taeda.pca_lowrank(1),
+    lambda: taeda.indices_copy(1),
+])  # fmt: skip
+def test_modes_are_asked_before_arguments_are_read(call):
+    class Mode(overrides.TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            return -1
+
+    with Mode():
+        assert call() == -1

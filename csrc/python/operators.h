@@ -7,12 +7,24 @@
 
 namespace taeda::python::operators {
 
-// The full parser for an operator; a TypeError means that the other operand may know better.
-inline PyObject* parse_operator(const Name& name, PyObject* const* args, Py_ssize_t n) {
-  PyObject* result = parse_and_call(name, args, n, nullptr, true);
+// A TypeError means that the other operand may know better.
+inline PyObject* or_not_implemented(PyObject* result) {
   if (result || !PyErr_ExceptionMatches(PyExc_TypeError)) return result;
   PyErr_Clear();
   return Py_NewRef(Py_NotImplemented);
+}
+
+// The full parser for an operator.
+inline PyObject* parse_operator(const Name& name, PyObject* const* args, Py_ssize_t n) {
+  return or_not_implemented(parse_and_call(name, args, n, nullptr, true));
+}
+
+// Likewise for a tensor on the left. Python asks both operands of different types, but not twice the same slot.
+inline PyObject* parse_left(const Name& name, const char* reflected, PyObject* const* args) {
+  PyObject* result = parse_operator(name, args, 2);
+  if (result != Py_NotImplemented || !is_tensor(args[1])) return result;
+  Py_DECREF(result);
+  return or_not_implemented(ask_right_operand(reflected, args[0], args[1]));
 }
 
 // The straight path of an op that the build leaves out: the parser says so.
@@ -38,15 +50,15 @@ PyObject* invert(PyObject* self) {
 // array / tensor, the one operator that PyTorch has for a NumPy array on the left; else `result`.
 PyObject* array_first(const Name& name, PyObject* array, PyObject* tensor, PyObject* result);
 
-// `reflected` serves number - tensor; its first argument is the tensor.
-template <Fast fast, const Name& name, Fast reflected, const Name& reflected_name>
+// `reflected` serves number - tensor; its first argument is the tensor. `method` is its name in Python.
+template <const char* method, Fast fast, const Name& name, Fast reflected, const Name& reflected_name>
 PyObject* binary(PyObject* left, PyObject* right) {
   PyObject* args[] = {left, right};
   if (fast_path_blockers == 0) [[likely]] {
     PyObject* result = fast(args, 2);
     if (result || PyErr_Occurred()) return result;
   }
-  if (is_tensor(left)) return parse_operator(name, args, 2);
+  if (is_tensor(left)) return parse_left(name, method, args);
   PyObject* swapped[] = {right, left};
   return parse_operator(reflected_name, swapped, 2);
 }
@@ -90,22 +102,22 @@ PyObject* number_first(PyObject* const* swapped) {
   return result;
 }
 
-template <Fast fast, const Name& name>
+template <const char* method, Fast fast, const Name& name>
 PyObject* binary_function(PyObject* left, PyObject* right) {
   PyObject* args[] = {left, right};
   if (fast_path_blockers == 0) [[likely]] {
     PyObject* result = fast(args, 2);
     if (result || PyErr_Occurred()) return result;
   }
-  if (is_tensor(left)) return parse_operator(name, args, 2);
+  if (is_tensor(left)) return parse_left(name, method, args);
   PyObject* swapped[] = {right, left};
   return array_first(name, left, right, number_first<name>(swapped));
 }
 
-template <Fast fast, const Name& name>
+template <const char* method, Fast fast, const Name& name>
 PyObject* power(PyObject* base, PyObject* exponent, PyObject* modulus) {
   if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
-  return binary_function<fast, name>(base, exponent);
+  return binary_function<method, fast, name>(base, exponent);
 }
 
 template <Fast fast, const Name& name>

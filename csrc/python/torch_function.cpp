@@ -50,11 +50,21 @@ Protocol protocol_of(PyObject* object) {
 void Overloaded::note(PyObject* object) {
   Protocol protocol = protocol_of(object);
   if (protocol == Protocol::Subclass && modes_active()) protocol = Protocol::Custom;  // modes are told of its type
-  if (protocol == Protocol::Subclass && t_subclass_disabled == 0 && t_disabled == 0) {
+  if (t_disabled > 0 || t_subclass_disabled > 0) return;
+  if (protocol == Protocol::Subclass) {
     PyTypeObject* type = Py_TYPE(object);
-    if (!subclass || PyType_IsSubtype(type, subclass)) subclass = type;
+    if (!subclass || PyType_IsSubtype(type, subclass)) {
+      subclass = type;
+      first_of_subclass_ = object;
+    } else if (!unrelated_ && !PyType_IsSubtype(subclass, type)) {
+      unrelated_ = true;
+      note_custom(first_of_subclass_);
+    }
   }
-  if (protocol != Protocol::Custom || t_disabled > 0 || t_subclass_disabled > 0) return;
+  if (protocol == Protocol::Custom || (protocol == Protocol::Subclass && unrelated_)) note_custom(object);
+}
+
+void Overloaded::note_custom(PyObject* object) {
   auto same_type = [&](const Owned& other) { return Py_TYPE(other.get()) == Py_TYPE(object); };
   if (std::ranges::any_of(custom, same_type)) return;
   auto base = std::ranges::find_if(
@@ -143,6 +153,18 @@ PyObject* call_torch_function(PyObject* function, const Overloaded& overloaded, 
   std::string list;
   for (const Owned& object : overloaded.custom) list += str(list.empty() ? "" : ", ", Py_TYPE(object.get())->tp_name);
   TAEDA_FAIL(Type, "every __torch_function__ of its arguments' types (", list, ") returned NotImplemented");
+}
+
+PyObject* ask_right_operand(const char* name, PyObject* left, PyObject* right) {
+  if (Py_TYPE(left) == Py_TYPE(right) || protocol_of(right) != Protocol::Custom) return Py_NewRef(Py_NotImplemented);
+  Overloaded overloaded;
+  PyObject* args[] = {right, left};
+  overloaded.note_all(args, 2);
+  if (!overloaded.must_dispatch()) return Py_NewRef(Py_NotImplemented);
+  return guarded(name, [&] {
+    Owned function(check(PyObject_GetAttrString(reinterpret_cast<PyObject*>(tensor_type), name)));
+    return call_torch_function(function.get(), overloaded, args, 2, nullptr);
+  });
 }
 
 PyObject* convert_results(PyObject* result, PyTypeObject* type) {

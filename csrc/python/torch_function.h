@@ -32,11 +32,19 @@ struct Overloaded {
   bool is_wanted() const;                              // a custom argument, or an active function mode
   // Likewise, but once not after skip_one_hop. `function` is the public callable, where that is known.
   bool must_dispatch(PyObject* function = nullptr) const;
+
+ private:
+  void note_custom(PyObject* object);
+  PyObject* first_of_subclass_ = nullptr;  // an argument of the call
+  bool unrelated_ = false;                 // subclasses of which none is the other's base: each is asked, and declines
 };
 
 // Asks the modes and the custom arguments in turn. `function` is the public callable.
 PyObject* call_torch_function(PyObject* function, const Overloaded& overloaded, PyObject* const* args, Py_ssize_t n,
                               PyObject* names);
+// left.__radd__(right) and its kin (`name`) where the right operand's type has a protocol of its own, which could know
+// what the left's declined; else NotImplemented.
+PyObject* ask_right_operand(const char* name, PyObject* left, PyObject* right);
 // Results as `type`, recursively through tuples and lists; steals `result`.
 PyObject* convert_results(PyObject* result, PyTypeObject* type);
 

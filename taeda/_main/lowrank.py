@@ -40,6 +40,7 @@ def _range_of(A: Tensor, q: int, niter: int, M: Tensor | None) -> Tensor:
     return Q
 
 
+@_C._overridable
 def svd_lowrank(A: Tensor, q: int | None = 6, niter: int | None = 2,
                 M: Tensor | None = None) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """U (..., m, q), S (..., q) and V (..., n, q) with ``A - M`` close to ``U @ diag(S) @ V^H``.
@@ -62,6 +63,7 @@ def svd_lowrank(A: Tensor, q: int | None = 6, niter: int | None = 2,
     return (V, S, U) if flat else (U, S, V)
 
 
+@_C._overridable
 def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True,
                 niter: int = 2) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """The ``q`` principal components (6 or fewer) of the rows of ``A`` (..., m, n): ``svd_lowrank`` less the columns'

@@ -56,6 +56,7 @@ def sym_not(a: Any) -> Any:
     return _apply("sym_not", operator.not_, a)
 
 
+@_C._overridable
 def sym_sqrt(a: Any) -> Any:
     """The square root of a size."""
     return _apply("sym_sqrt", math.sqrt, a)

@@ -45,7 +45,7 @@ class TensorType(type):
         if isinstance(first, Tensor) and not isinstance(first, cls):
             raise TypeError(f"taeda.{cls.__name__}: takes a tensor of that type only; got {first.type()}")
         if isinstance(first, Tensor):
-            return first.detach()
+            return Tensor(first)
         if isinstance(first, taeda.Size):
             return taeda.empty(first, dtype=cls.dtype, device="cpu")
         if isinstance(first, float) or first is None or isinstance(first, str):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import taeda
-from taeda import Tensor
+from taeda import _C, Tensor
 from taeda.sparse._invariants import check_compressed, check_coordinates, check_sparse_tensor_invariants
 from taeda.sparse._parts import BLOCKED, BSC, BSR, BY_ROWS, COO, CSC, CSR, SPARSE, Pattern, build
 from taeda.types import _dtype, _layout
@@ -41,6 +41,7 @@ def _finished(result: Tensor, requires_grad: bool) -> Tensor:
     return result
 
 
+@_C._overridable
 def sparse_coo_tensor(indices: Any = None, values: Any = None, size: _Size = None, *, dtype: _dtype | None = None,
                       device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
                       check_invariants: bool | None = None, is_coalesced: bool | None = None) -> Tensor:  # fmt: skip
@@ -113,6 +114,7 @@ def _smallest_size(name: str, indices: Tensor, values: Tensor) -> list[int]:
     return [int(row.max()) + 1 for row in indices] + list(values.shape[1:])
 
 
+@_C._overridable
 def sparse_compressed_tensor(compressed_indices: Any, plain_indices: Any, values: Any, size: _Size = None, *,
                              dtype: _dtype | None = None, layout: _layout | None = None, device: Any = None,
                              pin_memory: bool = False, requires_grad: bool = False,
@@ -165,6 +167,7 @@ def _smallest_matrix(layout: _layout, pointers: Tensor, plain: Tensor, values: T
     return [*pointers.shape[:-1], rows * height, columns * width, *dense]
 
 
+@_C._overridable
 def sparse_csr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: _Size = None, *,
                       dtype: _dtype | None = None, device: Any = None, pin_memory: bool = False,
                       requires_grad: bool = False, check_invariants: bool | None = None) -> Tensor:  # fmt: skip
@@ -173,6 +176,7 @@ def sparse_csr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: _S
                        check_invariants)  # fmt: skip
 
 
+@_C._overridable
 def sparse_csc_tensor(ccol_indices: Any, row_indices: Any, values: Any, size: _Size = None, *,
                       dtype: _dtype | None = None, device: Any = None, pin_memory: bool = False,
                       requires_grad: bool = False, check_invariants: bool | None = None) -> Tensor:  # fmt: skip
@@ -181,6 +185,7 @@ def sparse_csc_tensor(ccol_indices: Any, row_indices: Any, values: Any, size: _S
                        check_invariants)  # fmt: skip
 
 
+@_C._overridable
 def sparse_bsr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: _Size = None, *,
                       dtype: _dtype | None = None, device: Any = None, pin_memory: bool = False,
                       requires_grad: bool = False, check_invariants: bool | None = None) -> Tensor:  # fmt: skip
@@ -189,6 +194,7 @@ def sparse_bsr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: _S
                        check_invariants)  # fmt: skip
 
 
+@_C._overridable
 def sparse_bsc_tensor(ccol_indices: Any, row_indices: Any, values: Any, size: _Size = None, *,
                       dtype: _dtype | None = None, device: Any = None, pin_memory: bool = False,
                       requires_grad: bool = False, check_invariants: bool | None = None) -> Tensor:  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import taeda
-from taeda import Tensor
+from taeda import _C, Tensor
 from taeda.sparse._kernels import reductions
 from taeda.sparse._parts import COO, coalesce, coo, is_sparse, marked
 from taeda.types import _dtype, _layout
@@ -107,7 +107,8 @@ def _copy_of(name: str) -> Callable[[Tensor], Tensor]:
 
     copy.__name__ = copy.__qualname__ = f"{name}_copy"
     copy.__doc__ = f"A copy of ``Tensor.{name}``."
-    return copy
+    overridable: Callable[[Tensor], Tensor] = _C._overridable(copy)
+    return overridable
 
 
 indices_copy, values_copy = _copy_of("indices"), _copy_of("values")
@@ -120,6 +121,7 @@ def resize_as_sparse_(input: Tensor, the_template: Tensor) -> Tensor:
     return input.resize_as_sparse_(the_template)
 
 
+@_C._overridable
 def native_norm(input: Tensor, p: float = 2, dim: Any = None, keepdim: bool = False, dtype: _dtype | None = None
                 ) -> Tensor:  # fmt: skip
     """The ``p``-norm, as ``taeda.linalg.vector_norm``."""

@@ -217,6 +217,7 @@ def sampled_addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1.0,
     return result if out is None else assign(out, result)
 
 
+@_C._overridable
 def spmm(input: Tensor, mat2: Tensor) -> Tensor:
     """``taeda.mm``, by another name."""
     return taeda.mm(input, mat2)
@@ -229,11 +230,13 @@ def _as_sparse(x: Tensor, model: Tensor) -> Tensor:
     return x if is_sparse(x) else x.to_sparse() if model.layout == COO else like(x.to_sparse(), model)
 
 
+@_C._overridable
 def smm(input: Tensor, mat: Tensor) -> Tensor:
     """The product of a sparse and a dense matrix, as a sparse one."""
     return sspaddmm(input.new_zeros((input.shape[0], mat.shape[1])), input, mat, beta=0)
 
 
+@_C._overridable
 def sspaddmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None
              ) -> Tensor:  # fmt: skip
     """``beta * input + alpha * mat1 @ mat2`` with sparse ``input`` and ``mat1`` and dense ``mat2``: sparse."""
@@ -244,6 +247,7 @@ def sspaddmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha:
     return result if out is None else assign(out, result)
 
 
+@_C._overridable
 def hspmm(mat1: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The product of a sparse and a dense matrix in coordinates with one sparse dimension: of rows."""
     if not is_sparse(mat1):
@@ -254,6 +258,7 @@ def hspmm(mat1: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     return result if out is None else assign(out, result)
 
 
+@_C._overridable
 def saddmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None
            ) -> Tensor:  # fmt: skip
     """``taeda.sspaddmm``, by an older name."""

@@ -340,18 +340,24 @@ _PYTHON_NAMES = {
 }  # fmt: skip
 
 
+def _python_name(slot: str) -> str:
+    name = slot.removeprefix("nb_").removeprefix("inplace_")
+    return _PYTHON_NAMES.get(name, name)
+
+
+def _is_reflected(slot: str, template: str) -> bool:
+    """Whether Python has the operator for the right operand, too."""
+    return not slot.startswith("nb_inplace_") and template not in ("unary", "invert")
+
+
 def operator_names() -> dict[str, str]:
     """The op that each of Python's operators is: ``{"__add__": "add", "__iadd__": "add_", ...}``."""
     found = {}
     for slot, spec in OPERATORS.items():
         template, *ops = spec.split()
-        name = slot.removeprefix("nb_").removeprefix("inplace_")
-        name = _PYTHON_NAMES.get(name, name)
-        if slot.startswith("nb_inplace_"):
-            found[f"__i{name}__"] = ops[0]
-            continue
-        found[f"__{name}__"] = ops[0]
-        if template not in ("unary", "invert"):
+        name = _python_name(slot)
+        found[f"__i{name}__" if slot.startswith("nb_inplace_") else f"__{name}__"] = ops[0]
+        if _is_reflected(slot, template):
             found[f"__r{name}__"] = ops[-1]
     return found | {f"__{name}__": name for name in _COMPARISONS}
 
@@ -365,7 +371,11 @@ def _operators(names: list[Bound], absent: list[Bound]) -> str:
              "using namespace operators;", ""]  # fmt: skip
     compared = [f"compare_with<{pointers[n]}>" if n in pointers else "nullptr"
                 for n in _COMPARISONS]  # fmt: skip
+    reflected = {slot: f"r{_python_name(slot)}" for slot, spec in OPERATORS.items()
+                 if _is_reflected(slot, spec.split()[0])}  # fmt: skip
+    lines += [f'constexpr char {name}_method[] = "__{name}__";' for name in reflected.values()]
     lines += [
+        "",
         f"const Compare operators::comparisons[6] = {{{', '.join(compared)}}};",
         "",
         "void fill_operators(PyTypeObject& type) {",
@@ -373,5 +383,6 @@ def _operators(names: list[Bound], absent: list[Bound]) -> str:
     for slot, spec in OPERATORS.items():
         template, *used = spec.split()
         if all(n in pointers for n in used):
-            lines.append(f"  tensor_number.{slot} = {template}<{', '.join(pointers[n] for n in used)}>;")
+            chosen = [*([f"{reflected[slot]}_method"] if slot in reflected else []), *(pointers[n] for n in used)]
+            lines.append(f"  tensor_number.{slot} = {template}<{', '.join(chosen)}>;")
     return "\n".join([*lines, "  type.tp_richcompare = compare;", "}", "", "}  // namespace taeda::python", ""])

@@ -48,7 +48,9 @@ def test_what_they_are():
     assert str(taeda.LongTensor) == "<class 'torch.LongTensor'>" == str(taeda.LongTensor)
     alias = taeda.FloatTensor(x)
     alias[0] = 5
-    assert x.tolist() == [5, 1]
+    assert x.tolist() == [5, 1] and alias._base is x
+    for cls in (taeda.FloatTensor, taeda.Tensor, type("Own", (taeda.Tensor,), {})):
+        assert taeda.autograd.grad(cls(x.requires_grad_()).sum(), x)[0].tolist() == [1, 1], cls
     taeda.set_default_tensor_type(taeda.DoubleTensor)
     assert taeda.ones(1).dtype == taeda.float64
 

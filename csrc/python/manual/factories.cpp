@@ -326,7 +326,7 @@ PyObject* tensor_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
           n == 0 ? std::vector<int64_t>{0} : to_sizes(data && Py_TYPE(data) == size_type ? data : args, "size"),
           default_dtype());
     } else if (is_tensor(data)) {
-      result = ops::detach(unwrap(data));
+      result = ops::alias(unwrap(data));
     } else {
       TAEDA_CHECK_TYPE(is_nested(data) || has(data, "__array__"), "takes sizes, a sequence or a tensor, got ",
                        Py_TYPE(data)->tp_name);
