@@ -22,6 +22,7 @@ from taeda._schema.recorder import SizeRecorder
 from taeda._schema.symbols import SymNode, _Symbol, symbol_of
 from taeda._schema.tags import Tag
 from taeda.export._facts import Facts
+from taeda.export._origins import Origins
 from taeda.export._places import Place, asked_by_library, user_place
 from taeda.export._scope import Scope
 from taeda.export._size_ops import SIZE_OPS, assert_scalar, item
@@ -70,9 +71,10 @@ class Capture(SizeRecorder):
 
     dynamic = True
 
-    def __init__(self, varying: bool) -> None:
+    def __init__(self, varying: bool, sources: bool = False) -> None:
         super().__init__()
         self.varying = varying
+        self.origins = Origins(sources)
         self.facts = Facts()
         self.records_gradients = False
         self._depends = False  # whether anything's sizes depend on values
@@ -183,6 +185,7 @@ class Capture(SizeRecorder):
         if isinstance(target, OpOverload):
             target, name = _shown_as(target), name or target._opname
         node = self.scope.graph.create_node("call_function", target, args, kwargs, name)
+        self.origins.note(node)
         if self.module_stack:
             node.meta["nn_module_stack"] = dict(self.module_stack)
         place = user_place()

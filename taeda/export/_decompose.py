@@ -15,6 +15,7 @@ from taeda._library.library import composites
 from taeda._library.ops import OpOverload
 from taeda._schema.symbols import SymNode, _Symbol
 from taeda.export._capture import UNKNOWN, Capture
+from taeda.export._origins import INHERITED
 from taeda.export._scope import holder
 from taeda.export._verifier import Verifier
 from taeda.export.graph_signature import ExportGraphSignature, InputKind, InputSpec, TensorArgument
@@ -235,7 +236,8 @@ class _Expansion(Capture):
         for node in reversed(list(self.scope.graph.nodes)):
             if node is before:
                 return
-            for key in ("stack_trace", "place", "nn_module_stack", "custom"):
+            for key in INHERITED:
+                node.meta.pop(key, None)
                 if key in source.meta:
                     node.meta[key] = source.meta[key]
 

@@ -11,6 +11,7 @@ import taeda
 from taeda._control_flow.auto_functionalize import auto_functionalized_v2, written
 from taeda._library.ops import OpOverload
 from taeda._schema.symbols import SymInt, SymNode
+from taeda.export._origins import INHERITED
 from taeda.export._scope import holder
 from taeda.export._size_ops import functional_batch_norm, sym_size
 from taeda.export.graph_signature import InputKind, OutputKind, OutputSpec, TensorArgument
@@ -239,7 +240,7 @@ class _Functional:
         parts = [self._call(operator.getitem, (whole, first + i), {}, like) for i, like in enumerate(likes)]
         for target, part in zip(targets, parts):
             part.meta.pop("is_view", None)
-            part.meta.update({k: whole.meta[k] for k in ("stack_trace", "nn_module_stack") if k in whole.meta})
+            part.meta.update({k: whole.meta[k] for k in INHERITED if k in whole.meta})
             self._replace(target, part)
 
     def _auto(self, node: Node, op: OpOverload) -> None:

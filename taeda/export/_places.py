@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 import os
 import sys
+from types import FrameType
 from typing import NamedTuple
 
 import taeda
@@ -52,6 +53,25 @@ def user_place() -> Place:
     if not found:
         return Place("<unknown>", 0)
     return Place(found[0][0], found[0][1], tuple(found))
+
+
+_MODULES = os.path.join(OWN_FOLDER, "nn", "modules") + os.sep
+_RECORDERS = tuple(os.path.join(OWN_FOLDER, name) for name in ("export", "fx", "_schema", "_library", "_control_flow"))
+
+
+def library_call() -> FrameType | None:
+    """The library's outermost function, below the program and modules, that is running; None where the program called
+    an op."""
+    frame: FrameType | None = sys._getframe(2)
+    found = None
+    while frame is not None and frame.f_code.co_filename.startswith(OWN_FOLDER):
+        name = frame.f_code.co_filename
+        if name.startswith(_MODULES):
+            break
+        if not name.startswith(_RECORDERS):
+            found = frame
+        frame = frame.f_back
+    return found
 
 
 _MACHINERY = tuple(

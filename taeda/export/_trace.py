@@ -73,7 +73,7 @@ def export(
     wishes = read_wishes(mod, args, kwargs, dynamic_shapes)
 
     def record(wishes: Wishes, united: bool = False, attempt: int = 0) -> ExportedProgram:
-        return _Recording(mod, args, kwargs, wishes, united, attempt, preserve_module_call_signature).run()
+        return _Recording(mod, args, kwargs, wishes, united, attempt, preserve_module_call_signature, strict).run()
 
     def works(wishes: Wishes) -> bool:
         try:
@@ -104,8 +104,9 @@ def _export(
 ) -> ExportedProgram:  # fmt: skip
     """`export` under its inner name; without ``pre_dispatch`` no op writes."""
     program = export(
-        mod, args, kwargs, dynamic_shapes=dynamic_shapes, preserve_module_call_signature=preserve_module_call_signature
-    )
+        mod, args, kwargs, dynamic_shapes=dynamic_shapes, strict=strict,
+        preserve_module_call_signature=preserve_module_call_signature,
+    )  # fmt: skip
     return program if pre_dispatch else program.run_decompositions({})
 
 
@@ -124,10 +125,10 @@ class _Recording:
     """One run of the program under record."""
 
     def __init__(self, module: nn.Module, args: Any, kwargs: Any, wishes: Wishes, united: bool, attempt: int,
-                 preserved: tuple[str, ...]) -> None:  # fmt: skip
+                 preserved: tuple[str, ...], strict: bool = False) -> None:  # fmt: skip
         self.module, self.args, self.kwargs = module, args, kwargs
         self.wishes, self.united, self.attempt, self.preserved = wishes, united, attempt, preserved
-        self.capture = Capture(bool(wishes))
+        self.capture = Capture(bool(wishes), strict)
         self.graph: Graph = self.capture.scope.graph
         self.inputs: list[InputSpec] = []
         self.shadows: dict[str, tuple[int, int]] = {}  # by name of a size: the example's and the other
@@ -270,6 +271,7 @@ class _Recording:
         self._describe()
         guards = self._guards()
         self.graph.eliminate_dead_code()
+        self.capture.origins.finish(list(self.graph.nodes))
         signature = ExportGraphSignature(self.inputs, specs)
         state = {p: t for p, t, kind, kept in self.state.entries if kind is InputKind.PARAMETER or kept}
         constants: dict[str, Any] = {p: t for p, t, kind, kept in self.state.entries
@@ -330,11 +332,13 @@ def _module_stack(root: nn.Module, capture: Capture) -> Iterator[None]:
     def enter(module: nn.Module, args: Any) -> None:
         before.append(dict(stack))
         path = paths.get(id(module), "")
-        stack[f"L__self__{'_' if path else ''}{path.replace('.', '_')}"] = (path, _class_name(module))
+        stack[f"L__self__{path}"] = (path, _class_name(module))
+        capture.origins.enter(module)
 
     def leave(module: nn.Module, args: Any, result: Any) -> None:
         stack.clear()
         stack.update(before.pop())
+        capture.origins.leave()
 
     hooks = [
         nn.modules.module.register_module_forward_pre_hook(enter),
@@ -348,7 +352,9 @@ def _module_stack(root: nn.Module, capture: Capture) -> Iterator[None]:
 
 
 def _class_name(module: nn.Module) -> str:
-    return f"{type(module).__module__}.{type(module).__qualname__}"
+    kind = type(module)
+    home = kind.__module__
+    return f"{home.replace('taeda', 'torch', 1) if home.startswith('taeda.') else home}.{kind.__qualname__}"
 
 
 def leaf_names(module: nn.Module, args: Any, kwargs: Any) -> list[str]:

@@ -17,7 +17,8 @@ from taeda.export.graph_signature import InputSpec as InputSpec
 from taeda.export.graph_signature import OutputSpec as OutputSpec
 from taeda.export.graph_signature import TensorArgument as TensorArgument
 from taeda.export.guards import CheckInputs, InputGuard, SizeName, ValueRanges, bounds_of
-from taeda.fx._python_code import CodeGen
+from taeda.fx._lazy_graph_module import _LazyGraphModule
+from taeda.fx._python_code import CodeGen, _PyTreeCodeGen, _PyTreeInfo
 from taeda.fx.graph import Graph
 from taeda.fx.graph_module import GraphModule
 from taeda.fx.node import Node
@@ -59,60 +60,6 @@ class CallSpec:
     out_spec: pytree.TreeSpec | None
 
 
-class _Nested(CodeGen):
-    """Code whose arguments are nested as a program's are, and whose result is."""
-
-    def __init__(
-        self, names: list[str], in_spec: pytree.TreeSpec, out_spec: pytree.TreeSpec, keywords: list[str]
-    ) -> None:
-        self.names, self.in_spec, self.out_spec, self.keywords = names, in_spec, out_spec, keywords
-
-    def gen_fn_def(self, free_vars: list[str], maybe_return_annotation: str) -> str:
-        positional = [name for name in self.names if name not in self.keywords]
-        head = super().gen_fn_def([*positional, *(["*"] if self.keywords else []), *self.keywords], "")
-        given = f"([{', '.join(positional)}], {{{', '.join(f'{k!r}: {k}' for k in self.keywords)}}})"
-        leaves = [name.split(" ")[0].split(":")[0] for name in free_vars]
-        if not leaves:
-            return f"{head}\n    self._flat_inputs({given})"
-        return f"{head}\n    {', '.join(leaves)}, = self._flat_inputs({given})"
-
-    def generate_output(self, output_args: Any, *, descs: Any = None) -> str:
-        return f"return pytree.tree_unflatten({output_args!r}, self._out_spec)"
-
-    def additional_globals(self) -> list[tuple[str, Any]]:
-        return [("pytree", pytree)]
-
-    def process_inputs(self, *args: Any) -> Any:
-        return pytree.tree_leaves((args, {}))
-
-    def process_outputs(self, outputs: Any) -> Any:
-        return pytree.tree_unflatten(outputs, self.out_spec)
-
-
-class _CompiledLater(GraphModule):
-    """A module whose code is made when it is called or looked at: most graphs are only read."""
-
-    def recompile(self) -> Any:
-        """Makes the code; the first time, when it is needed."""
-        if "_code" in self.__dict__:
-            return super().recompile()
-        self._code = ""
-
-        def forward(self: _CompiledLater, *args: Any, **kwargs: Any) -> Any:
-            self.recompile()
-            return type(self).forward(self, *args, **kwargs)
-
-        type(self).forward = forward  # type: ignore[method-assign]
-        return None
-
-    @property
-    def code(self) -> str:
-        """The source text of ``forward``."""
-        if not self._code:
-            self.recompile()
-        return self._code
-
-
 class NestedModule(GraphModule):
     """A module whose arguments must be nested as they were in the example."""
 
@@ -123,14 +70,6 @@ class NestedModule(GraphModule):
                 f"taeda.export: the program takes arguments nested as {spec}; got {len(args)} without a keyword"
             )
         return super().__call__(*args, **kwargs)
-
-    def _flat_inputs(self, given: Any) -> list[Any]:
-        leaves, found = pytree.tree_flatten((tuple(given[0]), given[1]))
-        if found != self._in_spec:
-            raise ValueError(
-                f"taeda.export: the program was exported for arguments nested as {self._in_spec}; got {found}"
-            )
-        return leaves
 
 
 class _ProgramModule(NestedModule):
@@ -165,7 +104,7 @@ class ExportedProgram:
         *, verifiers: Any = None, guards: list[InputGuard] | None = None, sizes: list[SizeName] | None = None,
         training: bool = False,
     ) -> None:  # fmt: skip
-        self._graph_module = _CompiledLater(root, graph)
+        self._graph_module = _LazyGraphModule(root, graph)
         self._signature = graph_signature
         self._state_dict = dict(state_dict)
         self._constants = dict(constants or {})
@@ -325,12 +264,13 @@ class ExportedProgram:
         return made
 
     def __str__(self) -> str:
-        code = "\n".join(
-            f"    {line}" if line else "" for line in self._graph_module.print_readable(False).splitlines()
+        code, signature = (
+            "\n".join(f"    {line}" for line in str(part).splitlines())
+            for part in (self._graph_module.print_readable(False), f"\n{self._signature}".strip("\n"))
         )
+        ranges = ", ".join(f"{name}: {limits}" for name, limits in self._range_constraints.items())
         return (
-            f"ExportedProgram:\n{code}\n\nGraph signature: {self._signature}\n"
-            f"Range constraints: {self._range_constraints}\n"
+            f"ExportedProgram:\n{code}\n    \nGraph signature: \n{signature}\n    \nRange constraints: {{{ranges}}}\n"
         )
 
     __repr__ = __str__
@@ -391,7 +331,7 @@ def codegen_of(spec: ModuleCallSignature) -> CodeGen:
     names = list(spec.forward_arg_names or [])
     keywords = list(spec.in_spec.child(1).context or []) if spec.in_spec.num_children == 2 else []
     names = [n for n in names if n not in keywords] + keywords
-    return _Nested(names, spec.in_spec, spec.out_spec, keywords)
+    return _PyTreeCodeGen(_PyTreeInfo(names, spec.in_spec, spec.out_spec))
 
 
 def _write_back(program: ExportedProgram, graph: Graph, results: list[Any], values: dict[Node, Any]) -> list[Any]:

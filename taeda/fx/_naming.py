@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import keyword
+import operator
 import re
 import sys
 from typing import Any
@@ -41,6 +42,10 @@ class Namespace:
             self._last[base] = number
         self._taken[name] = obj
         return name
+
+    def associate_name_with_obj(self, name: str, obj: Any) -> None:
+        """From now on ``name`` is that of ``obj``."""
+        self._taken[name] = obj
 
     def forget(self, name: str) -> None:
         """Frees a name."""
@@ -85,6 +90,15 @@ def qualified_name(function: Any) -> str:
     elif module == "taeda" or module.startswith("taeda."):
         module = f"torch{module.removeprefix('taeda')}"
     return f"{module}.{name}"
+
+
+def found_by_name(name: str) -> Any:
+    """What of the library, or of ``operator``, has this dotted name; the name itself if nothing has."""
+    first, *parts = name.split(".")
+    found: Any = {"torch": sys.modules["taeda"], "_operator": operator, "operator": operator}.get(first, _MISSING)
+    for part in parts:
+        found = getattr(found, part, _MISSING)
+    return name if found is _MISSING else found
 
 
 def is_reachable(name: str, obj: Any) -> bool:

@@ -9,13 +9,14 @@ import math
 import re
 import typing
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import NoneType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import taeda
 from taeda.fx import _pytree as fx_pytree
 from taeda.fx._naming import RESERVED, Namespace, is_reachable, qualified_name
+from taeda.fx._readable import Reader
 from taeda.fx.node import Argument, Node, map_arg, type_name
 from taeda.utils import _pytree as pytree
 
@@ -45,10 +46,18 @@ class PythonCode:
     Attributes:
         src: the text of one function.
         globals: the names that it uses, with their values.
+        _lineno_map: by the number of a line below the head, that of the node it stands for; None for other lines.
     """
 
     src: str
     globals: dict[str, Any]
+    _lineno_map: dict[int, int | None] = field(default_factory=dict)
+
+
+class _Line(str):
+    """A line of text, which remembers the number of its node."""
+
+    node: int
 
 
 def last_uses(nodes: Iterable[Node]) -> dict[Node, list[Node]]:
@@ -94,33 +103,66 @@ class CodeGen:
         return []
 
 
-class ContainerCodeGen(CodeGen):
-    """The arguments are nested containers, whose leaves are the placeholders.
+class _PyTreeInfo(NamedTuple):
+    """How the arguments and the result of a graph are nested.
 
-    Args:
-        names: the function's parameters.
-        spec: how the list of the arguments is nested.
+    Attributes:
+        orig_args: the function's parameters.
+        in_spec: how the arguments are: a list of them, or ``(args, kwargs)``.
+        out_spec: how the result is; None if the graph returns it as it is.
     """
 
-    def __init__(self, names: list[str], spec: pytree.TreeSpec) -> None:
-        self.names = names
-        self.spec = spec
+    orig_args: list[str]
+    in_spec: pytree.TreeSpec
+    out_spec: pytree.TreeSpec | None
+
+
+class _PyTreeCodeGen(CodeGen):
+    """The arguments are nested containers, whose leaves are the placeholders; the result may be nested, too."""
+
+    def __init__(self, pytree_info: _PyTreeInfo) -> None:
+        self.pytree_info = pytree_info
 
     def gen_fn_def(self, free_vars: list[str], maybe_return_annotation: str) -> str:
-        head = super().gen_fn_def(self.names, maybe_return_annotation)
-        leaves = [re.split(r"[ :=]", name)[0] for name in free_vars]
-        assigned = f"{', '.join(leaves)}, = " if leaves else ""
-        return f"{head}\n    {assigned}fx_pytree.tree_flatten_spec([{', '.join(self.names)}], self._in_spec)"
+        names, spec, _ = self.pytree_info
+        returns = "" if self.pytree_info.out_spec is not None else maybe_return_annotation
+        head = super().gen_fn_def(names, returns)
+        names = [name for name in names if name != "self"]
+        keywords = list(spec.child(1).context) if takes_keywords(spec) else []
+        given = f"[{', '.join(names[: len(names) - len(keywords)])}]"
+        if takes_keywords(spec):
+            given = f"({given}, {{{', '.join(f'{key!r}:{key}' for key in keywords)}}})"
+        annotated = "".join(f"{name}; " for name in free_vars if ":" in name)
+        leaves = "".join(f"{re.split(r'[ :=]', name)[0]}, " for name in free_vars)
+        return (
+            head
+            + (f"\n    {annotated}\n" if annotated else "")
+            + f"\n    {f'{leaves}= ' if leaves else ''}fx_pytree.tree_flatten_spec({given}, self._in_spec)"
+        )
+
+    def generate_output(self, output_args: Argument, *, descs: Any = None) -> str:
+        if self.pytree_info.out_spec is None:
+            return super().generate_output(output_args)
+        return f"return pytree.tree_unflatten({output_args!r}, self._out_spec)"
 
     def process_inputs(self, *args: Any) -> Any:
-        return fx_pytree.tree_flatten_spec(list(args), self.spec)
+        return pytree.arg_tree_leaves(*args)
+
+    def process_outputs(self, outputs: Any) -> Any:
+        spec = self.pytree_info.out_spec
+        return outputs if spec is None else pytree.tree_unflatten(outputs, spec)
+
+
+def takes_keywords(spec: pytree.TreeSpec) -> bool:
+    """Whether arguments are nested as ``(args, kwargs)``."""
+    return spec.type is tuple and spec.num_children == 2 and spec.child(0).type is tuple and spec.child(1).type is dict
 
 
 class _Writer:
     """The text of one graph, line by line."""
 
-    def __init__(self, root: str) -> None:
-        self.root = root
+    def __init__(self, root: str, reader: Reader | None) -> None:
+        self.root, self.reader = root, reader
         self.namespace = Namespace()
         self.globals: dict[str, Any] = {}
         self.parameters: list[str] = []
@@ -166,7 +208,8 @@ class _Writer:
             return f"{{{', '.join(f'{self.value(key)}: {self.value(item)}' for key, item in a.items())}}}"
         if isinstance(a, slice):
             return f"slice({self.value(a.start)}, {self.value(a.stop)}, {self.value(a.step)})"
-        return self.constant(a)
+        text = self.constant(a)
+        return text if self.reader is None else self.reader.constant(a, text)
 
     def constant(self, a: Any) -> str:
         if isinstance(a, enum.Enum) and type(a).__members__.get(a.name) is a:
@@ -199,15 +242,19 @@ class _Writer:
 
     def placeholder(self, node: Node) -> str:
         target = str(node.target)
-        kind = "" if node.type is None else f" : {self.annotation(node.type)}"
+        kind = self._kind(node)
         default = f" = {self.value(node.args[0])}" if node.args else ""
         self.parameters.append(f"{target}{kind}{default}")
         raw = target.replace("*", "")
         return "" if raw == self.name(node) else f"{self.name(node)} = {raw}"
 
     def _assigned(self, node: Node, text: str) -> str:
-        kind = "" if node.type is None else f" : {self.annotation(node.type)}"
-        return f"{self.name(node)}{kind} = {text}"
+        return f"{self.name(node)}{self._kind(node)} = {text}"
+
+    def _kind(self, node: Node) -> str:
+        """The annotation: for a reader what the value is, else the type that the program gave."""
+        told = self.reader.kind(node) if self.reader is not None else ""
+        return told or ("" if node.type is None else f" : {self.annotation(node.type)}")
 
     def get_attr(self, node: Node) -> str:
         return self._assigned(node, _access(self.root, str(node.target)))
@@ -266,41 +313,51 @@ class _Text:
         return self._text
 
 
-def write(graph: Graph, codegen: CodeGen, root: str, verbose: bool) -> PythonCode:
-    """The text of a function that computes the graph, whose modules are attributes of ``root``."""
-    writer = _Writer(root)
+def write(graph: Graph, codegen: CodeGen, root: str, reader: Reader | None = None) -> PythonCode:
+    """The text of a function that computes the graph, whose modules are attributes of ``root``. ``reader``: what is
+    written for people beside it."""
+    writer = _Writer(root, reader)
     for name, value in codegen.additional_globals():
         writer.global_name(name, value)
     freed = last_uses(reversed(graph.nodes))
-    trace: str | None = None
-    for node in graph.nodes:
-        if verbose and node.stack_trace and node.stack_trace != trace:
-            trace = node.stack_trace
-            writer.body.append(f"# {_place(trace)}")
+    for number, node in enumerate(graph.nodes):
+        if reader is not None and node.op not in ("placeholder", "output"):
+            writer.body += reader.comment(node)
         line = writer.line(node)
         if node.op == "output":
             line = codegen.generate_output(_Text(writer.value(node.args[0])))
         elif node.op != "placeholder":
             done = [writer.name(value) for value in freed.get(node, [])]
             done += [] if node.users or " = " not in line else [writer.name(node)]
-            line += f";  {' = '.join(done)} = None" if done else ""
+            cleared = f"{' = '.join(done)} = None"
+            line += f";  {cleared if reader is None else reader.dimmed(cleared)}" if done else ""
         if line:
-            writer.body.append(line)
+            writer.body.append(_Line(f"{line}\n"))
+            writer.body[-1].node = number  # type: ignore[attr-defined]
     return _assemble(writer, codegen)
 
 
 def _assemble(writer: _Writer, codegen: CodeGen) -> PythonCode:
     head = codegen.gen_fn_def(writer.parameters, writer.returns)
-    lines = [f"{line}\n" for line in writer.body or ["pass"]]
+    if writer.reader is not None and writer.reader.expanded:
+        head = _one_each(head)
+    lines = writer.body or ["pass\n"]
     if codegen.transform_body is not None:
         lines = codegen.transform_body(lines)
-    body = "".join(f"    {line}" for line in lines)
+    text = [(part, getattr(line, "node", None)) for line in lines for part in line.splitlines(keepends=True)]
+    body = "".join(f"    {part}" if part.strip() else part for part, _ in text)
     values = {name: _GLOBALS[name] for name in RESERVED} | writer.globals
-    return PythonCode(f"\n\n\n{head}\n{body}    ", values)
+    first = head.count("\n") + 1
+    return PythonCode(f"\n\n\n{head}\n{body}    ", values, {first + i: node for i, (_, node) in enumerate(text)})
 
 
-def _place(trace: str) -> str:
-    """The innermost call of a recorded stack: its file, line and text."""
-    lines = [line.strip() for line in trace.strip().splitlines()]
-    at = max((i for i, line in enumerate(lines) if line.startswith("File ")), default=0)
-    return ", code: ".join(lines[at : at + 2])
+def _one_each(head: str) -> str:
+    """The head of a function with each parameter on a line of its own."""
+    first, newline, rest = head.partition("\n")
+    name, _, tail = first.partition("(")
+    parameters, _, returns = tail.rpartition(")")
+    depth, parts = 0, [""]
+    for c in parameters:
+        depth += (c in "([{") - (c in ")]}")
+        parts = [*parts, ""] if c == "," and not depth else [*parts[:-1], parts[-1] + c]
+    return f"{name}(\n" + "".join(f"    {p.strip()},\n" for p in parts) + f"){returns}{newline}{rest}"

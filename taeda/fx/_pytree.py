@@ -28,11 +28,13 @@ def tree_flatten_spec(tree: Any, spec: pytree.TreeSpec) -> list[Any]:
     """The leaves of ``tree``; ValueError unless it is nested as ``spec`` says. A proxy has whatever is asked."""
     from taeda.fx.proxy import Proxy
 
+    if isinstance(tree, tuple) and len(tree) == 2 and type(tree[0]) is list and spec.type is tuple:
+        tree = (tuple(tree[0]), tree[1])  # arguments and keywords, as generated code gives them
     leaves, found = pytree.tree_flatten(tree)
     if found != spec and any(isinstance(leaf, Proxy) for leaf in leaves):
         return list(_parts_of(tree, spec))
     if found != spec:
-        raise ValueError(f"taeda.fx: the graph was traced for arguments nested as {spec}; got {found}")
+        raise ValueError(f"taeda.fx: the graph takes arguments nested as {spec}; got {found}")
     return leaves
 
 

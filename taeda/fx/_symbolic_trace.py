@@ -15,8 +15,9 @@ from typing import Any
 import taeda
 from taeda import Tensor, nn
 from taeda.fx._compatibility import compatibility as compatibility
+from taeda.fx._lazy_graph_module import _LazyGraphModule, _make_graph_module
 from taeda.fx._patches import Patches, find_proxy, is_recorded, patch_modules, patch_scripted, recorded
-from taeda.fx._python_code import ContainerCodeGen
+from taeda.fx._python_code import _PyTreeCodeGen, _PyTreeInfo
 from taeda.fx.graph import Graph
 from taeda.fx.graph_module import GraphModule
 from taeda.fx.node import Argument, has_side_effect
@@ -318,6 +319,7 @@ class Tracer(TracerBase):
         global _depth
         if isinstance(root, nn.Module):
             self.root = root
+            _LazyGraphModule.force_recompile(root)
             function: Any = getattr(type(root), self.traced_func_name, None)
             if function is None:
                 raise AssertionError(
@@ -413,7 +415,7 @@ class _Concrete:
         given = [self.values.get(name, PH) for name in names]
         leaves, spec = pytree.tree_flatten(given)
         if len(leaves) != len(names) or any(a is not b for a, b in zip(leaves, given, strict=True)):
-            self.tracer.graph.set_codegen(ContainerCodeGen(names, spec))
+            self.tracer.graph.set_codegen(_PyTreeCodeGen(_PyTreeInfo(names, spec, None)))
 
 
 def symbolic_trace(root: nn.Module | Callable[..., Any], concrete_args: dict[str, Any] | None = None) -> GraphModule:
@@ -435,4 +437,4 @@ def symbolic_trace(root: nn.Module | Callable[..., Any], concrete_args: dict[str
     tracer = Tracer()
     graph = tracer.trace(root, concrete_args)
     name = type(root).__name__ if isinstance(root, nn.Module) else root.__name__
-    return GraphModule(tracer.root, graph, name)
+    return _make_graph_module(tracer.root, graph, name)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any
 
-from taeda.fx._naming import Namespace, name_of_target
+from taeda.fx._naming import Namespace, name_of_target, snake_case
 from taeda.fx._python_code import CodeGen, PythonCode, TransformBody, write
+from taeda.fx._python_code import _PyTreeCodeGen as _PyTreeCodeGen
+from taeda.fx._python_code import _PyTreeInfo as _PyTreeInfo
+from taeda.fx._readable import Reader
 from taeda.fx.node import Argument, Node, NodeList, Target, map_aggregate, map_arg, nodes_in
 
 __all__ = ["CodeGen", "Graph", "PythonCode"]
@@ -114,6 +117,8 @@ class Graph:
         node.name = self._names.create_name(name if name is not None else name_of_target(target), None)
         self._insert(node)
         self._count += 1
+        for hook in getattr(self._owning_module, "_create_node_hooks", ()):
+            hook(node)
         return node
 
     def placeholder(self, name: str, type_expr: Any = None, default_value: Any = _NOTHING) -> Node:
@@ -244,6 +249,8 @@ class Graph:
             raise RuntimeError(f"Graph.erase_node: {to_erase} belongs to another graph")
         if to_erase._erased:
             return
+        for hook in getattr(self._owning_module, "_erase_node_hooks", ()):
+            hook(to_erase)
         to_erase._unlink()
         to_erase._set((), {})
         to_erase._erased = True
@@ -333,14 +340,27 @@ class Graph:
         """What a call returns for the graph's result; the codegen decides."""
         return self._codegen.process_outputs(out)
 
-    def python_code(self, root_module: str, *, verbose: bool = False) -> PythonCode:
+    def python_code(
+        self, root_module: str, *, verbose: bool = False, include_stride: bool = False, include_device: bool = False,
+        colored: bool = False, expanded_def: bool = False, additional_meta: Sequence[str] | None = None,
+        **options: Any,
+    ) -> PythonCode:  # fmt: skip
         """The source text of a function ``forward(self, ...)`` that computes the graph.
 
         Args:
             root_module: the text's name for the module, usually 'self'.
-            verbose: with comments that say where the program made the calls, where that was recorded.
+            verbose: for people: with dtypes and sizes where nodes know them (``"f32[2, 3]"``), and with comments that
+                say where the program made the calls.
+            include_stride: then also strides.
+            include_device: then also devices.
+            colored: then in the colours of a terminal.
+            expanded_def: then with each parameter on a line of its own.
+            additional_meta: then with these items of ``node.meta`` in the comments.
+            options: accepted.
         """
-        return write(self, self._codegen, root_module, verbose)
+        keys = tuple(additional_meta or ())
+        reader = Reader(include_stride, include_device, colored, expanded_def, keys) if verbose else None
+        return write(self, self._codegen, root_module, reader)
 
     def __str__(self) -> str:
         parameters: list[str] = []
@@ -356,6 +376,10 @@ class Graph:
         rows.insert(1, ["-" * width for width in widths])
         for row in rows:
             print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+# The names by which tools that make code know these.
+_Namespace, _snake_case = Namespace, snake_case
 
 
 class _Ref:

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import functools
 import itertools
 import os
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from taeda import Tensor, nn
-from taeda.fx._python_code import ContainerCodeGen, PythonCode
+from taeda.fx._python_code import PythonCode, _PyTreeCodeGen
 from taeda.fx.graph import Graph
+from taeda.fx.node import Node
 
 __all__ = ["GraphModule"]
 
 # In ``meta``: attributes that copies get, too.
 _USER_PRESERVED_ATTRIBUTES_KEY = "_user_preserved_attributes"
 _number = itertools.count()
+_NOTHING = object()
+_HOOKS = ("_create_node_hooks", "_erase_node_hooks", "_replace_hooks", "_deepcopy_hooks")
+_TRANSIENT = frozenset(["_graph", "_code", "_lineno_map", "meta", *_HOOKS])  # what files do not hold
 
 
 class _Source:
@@ -116,9 +123,57 @@ class GraphModule(nn.Module):
         else:
             raise RuntimeError(f"taeda.fx.GraphModule: root must be a module or a dict; got {type(root).__name__}")
         self.meta: dict[str, Any] = {}
+        self._listen()
         self.graph = graph
         tracer = graph._tracer_cls
         self._tracer_cls = tracer if tracer is not None and "<locals>" not in tracer.__qualname__ else None
+
+    def _listen(self) -> None:
+        self._create_node_hooks: list[Callable[[Node], Any]] = []
+        self._erase_node_hooks: list[Callable[[Node], Any]] = []
+        self._replace_hooks: list[Callable[[Node, str, Node], Any]] = []
+        self._deepcopy_hooks: list[Callable[[GraphModule], Any]] = []
+
+    def _register_create_node_hook(self, f: Callable[[Node], Any]) -> None:
+        """From now on ``f`` is told of each new node of the graph."""
+        self._create_node_hooks.append(f)
+
+    def _unregister_create_node_hook(self, f: Callable[[Node], Any]) -> None:
+        """The end of `_register_create_node_hook`."""
+        self._create_node_hooks.remove(f)
+
+    def _register_erase_node_hook(self, f: Callable[[Node], Any]) -> None:
+        """From now on ``f`` is told of each node that is erased."""
+        self._erase_node_hooks.append(f)
+
+    def _unregister_erase_node_hook(self, f: Callable[[Node], Any]) -> None:
+        """The end of `_register_erase_node_hook`."""
+        self._erase_node_hooks.remove(f)
+
+    def _register_replace_node_hook(self, f: Callable[[Node, str, Node], Any]) -> None:
+        """From now on ``f`` is told ``(old, new, user)`` where a user takes a new node: ``new`` is a name."""
+        self._replace_hooks.append(f)
+
+    def _unregister_replace_node_hook(self, f: Callable[[Node, str, Node], Any]) -> None:
+        """The end of `_register_replace_node_hook`."""
+        self._replace_hooks.remove(f)
+
+    @contextlib.contextmanager
+    def _set_replace_hook(self, f: Callable[[Node, str, Node], Any]) -> Iterator[None]:
+        """`_register_replace_node_hook` within a ``with``."""
+        self._register_replace_node_hook(f)
+        try:
+            yield
+        finally:
+            self._unregister_replace_node_hook(f)
+
+    def _register_deepcopy_hook(self, f: Callable[[GraphModule], Any]) -> None:
+        """From now on ``f`` is told of each copy of the module."""
+        self._deepcopy_hooks.append(f)
+
+    def _unregister_deepcopy_hook(self, f: Callable[[GraphModule], Any]) -> None:
+        """The end of `_register_deepcopy_hook`."""
+        self._deepcopy_hooks.remove(f)
 
     @property
     def graph(self) -> Graph:
@@ -142,9 +197,9 @@ class GraphModule(nn.Module):
         """Makes ``forward`` from the graph as it is now, and returns its text."""
         written = self._graph.python_code("self")
         codegen = self._graph._codegen
-        if isinstance(codegen, ContainerCodeGen):
-            self._in_spec = codegen.spec
-        self._code = written.src
+        if isinstance(codegen, _PyTreeCodeGen):
+            self._in_spec, self._out_spec = codegen.pytree_info.in_spec, codegen.pytree_info.out_spec
+        self._code, self._lineno_map = written.src, written._lineno_map
         type(self).forward = _compile(written, self._graph._co_fields)  # type: ignore[method-assign]
         return written
 
@@ -212,7 +267,8 @@ class GraphModule(nn.Module):
     def __deepcopy__(self, memo: dict[int, Any]) -> GraphModule:
         twin = type(self).__new__(type(self))
         memo[id(self)] = twin
-        body = copy.deepcopy({k: v for k, v in self.__getstate__().items() if k not in ("_graph", "meta")}, memo)
+        kept = {k: v for k, v in self.__getstate__().items() if k not in ("_graph", "meta", *_HOOKS)}
+        body = copy.deepcopy(kept, memo) | {name: list(getattr(self, name)) for name in _HOOKS}
         graph = copy.deepcopy(self._graph, memo)
         nn.Module.__init__(twin)
         twin.__setstate__(body)
@@ -221,6 +277,8 @@ class GraphModule(nn.Module):
         twin.graph = graph
         for name, value in twin.meta.get(_USER_PRESERVED_ATTRIBUTES_KEY, {}).items():
             setattr(twin, name, value)
+        for hook in self._deepcopy_hooks:
+            hook(twin)
         return twin
 
     def __copy__(self) -> GraphModule:
@@ -235,7 +293,7 @@ class GraphModule(nn.Module):
         return replica
 
     def __reduce__(self) -> tuple[Any, ...]:
-        state = {k: v for k, v in self.__getstate__().items() if k not in ("_graph", "_code", "meta")}
+        state = {k: v for k, v in self.__getstate__().items() if k not in _TRANSIENT}
         base = next(c for c in type(self).__mro__ if not c.__dict__.get("_of_one_instance", False))
         return _load, (base, state, self._graph, type(self).__name__)
 
@@ -245,32 +303,58 @@ class GraphModule(nn.Module):
         self, print_output: bool = True, include_stride: bool = False, include_device: bool = False,
         colored: bool = False, **options: Any,
     ) -> str:  # fmt: skip
-        """The code of this module and of the GraphModules in it, with what is known of the calls' source locations.
+        """The code of this module and of the GraphModules in it, with what is known of values and of source locations.
 
         Args:
             print_output: print it, too.
-            include_stride: accepted; values' strides are not in the text.
-            include_device: accepted; values' devices are not in the text.
-            colored: accepted; the text has no colours.
-            options: accepted.
+            include_stride: say the strides of tensors.
+            include_device: say the devices of tensors.
+            colored: in the colours of a terminal.
+            options: of `Graph.python_code`.
         """
-        text = self._readable()
+        options |= {"include_stride": include_stride, "include_device": include_device, "colored": colored}
+        text = _print_readable(self, type(self).__name__, **options)
         if print_output:
             print(text)
         return text
 
-    def _readable(self) -> str:
-        code = self._graph.python_code("self", verbose=True).src
-        parts = [f"class {type(self).__name__}(torch.nn.Module):", _indented(code)]
-        parts += [_indented(m._readable()) for m in self.children() if isinstance(m, GraphModule)]
-        return "\n".join(parts)
-
     def __str__(self) -> str:
-        return f"{super().__str__()}\n{self._code}"
+        return f"{super().__str__()}\n{self.code}\n# graph_module.print_readable() says more"
+
+
+def _print_readable(module: Any, module_name: str, print_output: bool = False, **options: Any) -> str:
+    """The text of a module with a graph, and of those in it."""
+    code = module._graph.python_code("self", verbose=True, **options).src
+    inner = [_print_readable(m, n, **options) for n, m in module.named_children() if hasattr(m, "_graph")]
+    text = "\n".join([f"class {module_name}(torch.nn.Module):\n{_indented(code.strip())}", *map(_indented, inner)])
+    if print_output:
+        print(text)
+    return text
 
 
 def _indented(text: str) -> str:
-    return "\n".join(f"    {line}" if line.strip() else "" for line in text.strip("\n").splitlines())
+    return "\n".join(f"    {line}" if line.strip() else "" for line in text.splitlines()) + "\n"
+
+
+def _assign_attr(from_obj: Any, to_module: nn.Module, target: str) -> None:
+    """Sets a value at a dotted path; plain modules go where the path needs them, plain tensors become buffers."""
+    _assign({target: from_obj}, to_module, target)
+
+
+def _get_attr(model: nn.Module, attr_name: str) -> Any:
+    """What is at a dotted path; AttributeError if nothing is."""
+    return functools.reduce(getattr, attr_name.split("."), model)
+
+
+def _has_attr(model: nn.Module, attr_name: str) -> bool:
+    """Whether something is at a dotted path."""
+    return functools.reduce(lambda m, n: getattr(m, n, _NOTHING), attr_name.split("."), model) is not _NOTHING  # type: ignore[arg-type,return-value]
+
+
+def _del_attr(model: nn.Module, attr_name: str) -> None:
+    """Removes what is at a dotted path; AttributeError if nothing is."""
+    path, _, name = attr_name.rpartition(".")
+    delattr(_get_attr(model, path) if path else model, name)
 
 
 def _find(module: Any, path: list[str]) -> Any:
@@ -283,6 +367,7 @@ def _load(base: type[GraphModule], state: dict[str, Any], graph: Graph, class_na
     module = base.__new__(base)
     nn.Module.__init__(module)
     module.__setstate__(state)
+    module._listen()
     module.meta = {}
     type(module).__name__ = class_name
     module.graph = graph

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import operator
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -162,6 +163,8 @@ class Node:
 
     def replace_input_with(self, old_input: Node, new_input: Node) -> None:
         """Takes ``new_input`` wherever ``old_input`` stood among the arguments."""
+        for hook in getattr(self.graph._owning_module, "_replace_hooks", ()):
+            hook(old_input, new_input.name, self)
         swapped = map_arg((self._args, self._kwargs), lambda node: new_input if node is old_input else node)
         self._set(*swapped)
 
@@ -345,6 +348,8 @@ def _text(a: Argument) -> str:
     """Arguments with a % before nodes and strings as they are."""
     if isinstance(a, Node):
         return f"%{a.name}"
+    if isinstance(a, tuple) and hasattr(a, "_fields"):
+        return f"{type(a).__name__}({', '.join(f'{k}={_text(v)}' for k, v in zip(a._fields, a, strict=True))})"
     if isinstance(a, tuple):
         return f"({_text(a[0])},)" if len(a) == 1 else f"({', '.join(map(_text, a))})"
     if isinstance(a, list):
@@ -361,6 +366,18 @@ def type_name(annotation: Any) -> str:
             return annotation.__qualname__
         return qualified_name(annotation)
     return annotation if isinstance(annotation, str) else "..." if annotation is ... else repr(annotation)
+
+
+def _format_arg(arg: Argument, max_list_len: float = math.inf) -> str:
+    """An argument as the text of a graph has it, of a list no more than so many items."""
+    if isinstance(arg, (list, tuple)) and len(arg) > max_list_len:
+        left, right = "[]" if isinstance(arg, list) else "()"
+        return f"{left}{', '.join(map(_text, arg[: int(max_list_len)]))}, ...[total_len={len(arg)}]{right}"
+    return _text(arg)
+
+
+# The names by which tools that rewrite graphs know these.
+_type_repr, _get_qualified_name = type_name, qualified_name
 
 
 class NodeList:

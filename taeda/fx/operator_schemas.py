@@ -67,6 +67,23 @@ def _signature_of(schema: Any) -> inspect.Signature:
     return inspect.Signature(parameters, return_annotation=result)
 
 
+def _torchscript_type_to_python_type(ts_type: Any) -> Any:
+    """The annotation for a type of a schema: `list[int]` for `List[int]`."""
+    return _python_type(str(ts_type))
+
+
+def _torchscript_schema_to_signature(ts_schema: Any) -> inspect.Signature:
+    """The signature of an op, from its schema."""
+    return _signature_of(ts_schema)
+
+
+def _args_kwargs_to_normalized_args_kwargs(
+    sig: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any], normalize_to_only_use_kwargs: bool
+) -> ArgsKwargsPair | None:
+    """The arguments of a call in the order of a signature, defaults filled in; None if they do not fit."""
+    return _normalized(sig, args, kwargs, normalize_to_only_use_kwargs)
+
+
 def _schemas_of(op: Any) -> list[Any]:
     if isinstance(op, OpOverload):
         return [op._schema]

@@ -64,7 +64,7 @@ def replace_pattern(
 def replace_pattern_with_filters(
     gm: GraphModule, pattern: _Pattern, replacement: _Pattern | None = None,
     match_filters: list[Callable[[InternalMatch, Graph, Graph], bool]] | None = None, ignore_literals: bool = False,
-    replacement_callback: Callable[[InternalMatch, Graph, Graph], Graph] | None = None,
+    replacement_callback: Callable[[InternalMatch, Graph, Graph], Graph] | None = None, node_name_match: str = "",
 ) -> list[ReplacedPatterns]:  # fmt: skip
     """`replace_pattern`, with a say in each match.
 
@@ -75,6 +75,7 @@ def replace_pattern_with_filters(
         match_filters: a match counts if all of them, called with it, the graph and the pattern's graph, say so.
         ignore_literals: numbers and strings match any others.
         replacement_callback: makes the replacement from the match, the graph and the pattern's graph.
+        node_name_match: only nodes whose names hold this text are matched.
 
     Raises:
         AssertionError: there is neither a replacement nor a callback, or the numbers of parameters or results differ.
@@ -84,7 +85,7 @@ def replace_pattern_with_filters(
     replaced: list[ReplacedPatterns] = []
     changed: dict[Node, Node] = {}
     matches = [
-        m for m in SubgraphMatcher(sought, ignore_literals=ignore_literals).match(gm.graph)
+        m for m in SubgraphMatcher(sought, ignore_literals=ignore_literals).match(gm.graph, node_name_match)
         if all(accepts(m, gm.graph, sought) for accepts in match_filters or ())
     ]  # fmt: skip
     for match in matches:

@@ -126,6 +126,11 @@ def tree_leaves(tree: PyTree, is_leaf: IsLeaf = None) -> list[Any]:
     return list(tree_iter(tree, is_leaf))
 
 
+def arg_tree_leaves(*args: PyTree, **kwargs: PyTree) -> list[Any]:
+    """The leaves of a call's arguments."""
+    return [leaf for value in (*args, *kwargs.values()) for leaf in tree_iter(value)]
+
+
 def tree_structure(tree: PyTree, is_leaf: IsLeaf = None) -> TreeSpec:
     """The description of the nesting."""
     return tree_flatten(tree, is_leaf)[1]

@@ -138,7 +138,7 @@ def test_readable_text(net: Net, capsys: pytest.CaptureFixture[str]) -> None:
     outer.inner = fx.symbolic_trace(net)
     text = outer.print_readable()
     assert capsys.readouterr().out == text + "\n"
-    assert "class GraphModule(torch.nn.Module):" in text and "    class Net(torch.nn.Module):" in text
+    assert "class GraphModule(torch.nn.Module):" in text and "    class inner(torch.nn.Module):" in text
 
 
 def test_code_generators() -> None:

@@ -14,6 +14,7 @@ from taeda._library.ops import OpOverload
 from taeda._schema.symbols import SymBool, SymFloat, _Symbol
 from taeda.export.files import codes
 from taeda.export.files.sizes import Sizes, written_symbol
+from taeda.fx._naming import qualified_name
 from taeda.fx.graph import Graph
 from taeda.fx.node import Node
 
@@ -193,6 +194,12 @@ def _metadata(node: Node) -> dict[str, str]:
         found["stack_trace"] = node.meta["stack_trace"]
     if node.meta.get("custom"):
         found["custom"] = json.dumps(node.meta["custom"])
+    if sources := node.meta.get("source_fn_stack"):
+        found["source_fn_stack"] = ";".join(
+            f"{name},{source if isinstance(source, str) else qualified_name(source)}" for name, source in sources
+        )
+    if called := node.meta.get("torch_fn"):
+        found["torch_fn"] = ";".join(called)
     if stack := node.meta.get("nn_module_stack"):
         found["nn_module_stack"] = ";".join(f"{key},{path},{_class(kind)}" for key, (path, kind) in stack.items())
     return found

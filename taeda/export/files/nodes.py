@@ -14,9 +14,11 @@ from taeda import Tensor
 from taeda._control_flow.operators import HigherOrderOperator
 from taeda._library.ops import OpOverload, find_overload
 from taeda._schema.symbols import SymNode, symbol_of
+from taeda.export._origins import INHERITED
 from taeda.export.dynamic_shapes import UNLIMITED
 from taeda.export.files import codes, expressions
 from taeda.export.guards import Expression
+from taeda.fx._naming import found_by_name
 from taeda.fx.graph import Graph
 from taeda.fx.graph_module import GraphModule
 from taeda.fx.node import Node
@@ -205,7 +207,7 @@ class GraphReader:
                 values.append(None)
                 continue
             part = self.graph.create_node("call_function", operator.getitem, (node, i), {}, name)
-            part.meta.update({k: v for k, v in node.meta.items() if k in ("stack_trace", "nn_module_stack")})
+            part.meta.update({k: v for k, v in node.meta.items() if k in INHERITED})
             values.append(self._add(part, name).meta["val"])
         node.meta["val"] = tuple(values)
 
@@ -302,6 +304,11 @@ def _metadata(described: dict[str, str]) -> dict[str, Any]:
         found["stack_trace"] = trace
     if custom := described.get("custom"):
         found["custom"] = json.loads(custom)
+    if sources := described.get("source_fn_stack"):
+        pairs = [entry.partition(",") for entry in sources.split(";")]
+        found["source_fn_stack"] = [(name, found_by_name(source)) for name, _, source in pairs]
+    if called := described.get("torch_fn"):
+        found["torch_fn"] = tuple(called.split(";"))
     if stack := described.get("nn_module_stack"):
         entries = [entry.split(",") for entry in stack.split(";")]
         found["nn_module_stack"] = {key: (path[0], path[1]) for key, *path in entries if len(path) == 2}

@@ -21,7 +21,7 @@ from taeda.export._scope import Scope
 from taeda.export._size_ops import SIZE_OPS, item, sym_size
 from taeda.fx.graph import Graph
 from taeda.fx.node import Node
-from taeda.fx.passes.shape_prop import _describe
+from taeda.fx.passes.shape_prop import _extract_tensor_metadata
 from taeda.utils import _pytree as pytree
 from taeda.utils._python_dispatch import _disable_current_modes
 
@@ -147,7 +147,7 @@ class Recording(Capture):
         with self.quiet(), _disable_current_modes():
             node.meta["val"] = pytree.tree_map(self._snapshot, value)
             if isinstance(value, Tensor) and value.layout is taeda.strided:
-                node.meta["tensor_meta"] = _describe(value)
+                node.meta["tensor_meta"] = _extract_tensor_metadata(value)
 
     def _snapshot(self, value: Any) -> Any:
         if isinstance(value, FakeTensor):

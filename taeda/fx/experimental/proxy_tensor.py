@@ -14,6 +14,7 @@ from taeda._control_flow import capturing
 from taeda._library.fake_tensor import FakeTensor, FakeTensorMode
 from taeda._schema.symbols import SymBool, SymFloat, SymInt, _Symbol
 from taeda.export._values import watched_values
+from taeda.fx._lazy_graph_module import _make_graph_module
 from taeda.fx._symbolic_trace import PH
 from taeda.fx.experimental import _proxy_mode
 from taeda.fx.experimental._proxy_mode import (
@@ -144,7 +145,7 @@ def dispatch_trace(
         if not node.users and (node.op == "get_attr" or (node.op == "call_function" and is_sym_node(node))):
             graph.erase_node(node)
     name = type(root).__name__ if isinstance(root, nn.Module) else getattr(root, "__name__", "function")
-    return GraphModule(tracer.root, graph, name)
+    return _make_graph_module(tracer.root, graph, name)
 
 
 class _Trace:

@@ -9,7 +9,7 @@ from taeda._library.fake_tensor import FakeTensorMode
 from taeda.fx.graph_module import GraphModule
 from taeda.fx.interpreter import Interpreter
 from taeda.fx.node import Node, map_aggregate
-from taeda.fx.passes.shape_prop import _describe
+from taeda.fx.passes.shape_prop import _extract_tensor_metadata
 
 __all__ = ["FakeTensorProp"]
 
@@ -33,7 +33,7 @@ class FakeTensorProp(Interpreter):
         def described(leaf: Any) -> Any:
             if isinstance(leaf, Tensor):
                 tensors.append(leaf)
-                return _describe(leaf)
+                return _extract_tensor_metadata(leaf)
             return leaf
 
         meta = map_aggregate(result, described)

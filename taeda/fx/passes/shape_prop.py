@@ -23,12 +23,22 @@ class TensorMetadata(NamedTuple):
     qparams: dict[str, Any]
 
 
-def _describe(tensor: taeda.Tensor) -> TensorMetadata:
+def _extract_tensor_metadata(result: taeda.Tensor, include_contiguity: bool = True) -> TensorMetadata:
+    """What a tensor is but its values; ``memory_format`` is None if nobody asks for it."""
+    tensor = result
     formats = (taeda.contiguous_format, taeda.channels_last, taeda.channels_last_3d)
     fitting = {taeda.channels_last: 4, taeda.channels_last_3d: 5}
-    memory_format = next(
-        (f for f in formats if fitting.get(f, tensor.dim()) == tensor.dim() and tensor.is_contiguous(memory_format=f)),
-        None,
+    memory_format = (
+        None
+        if not include_contiguity
+        else next(
+            (
+                f
+                for f in formats
+                if fitting.get(f, tensor.dim()) == tensor.dim() and tensor.is_contiguous(memory_format=f)
+            ),
+            None,
+        )
     )
     return TensorMetadata(
         tensor.shape, tensor.dtype, tensor.requires_grad, tensor.stride(), memory_format, tensor.is_quantized, {}
@@ -49,7 +59,7 @@ class ShapeProp(Interpreter):
             if not isinstance(leaf, taeda.Tensor):
                 return leaf
             tensors.append(leaf)
-            return _describe(leaf)
+            return _extract_tensor_metadata(leaf)
 
         described = map_aggregate(result, visit)
         if tensors:

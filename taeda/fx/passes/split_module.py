@@ -43,6 +43,15 @@ class Partition:
         return f"Partition({self.name}, nodes {self.node_names}, of {list(self.inputs)} to {list(self.outputs)})"
 
 
+def split_module_simple(
+    m: GraphModule, node_to_partition: dict[Node, int], *, partition_affix: str | None = None
+) -> GraphModule:
+    """`split_module` by a table of the numbers of the nodes' partitions, which are called in their order in ``m``."""
+    return split_module(
+        m, m, lambda node: node_to_partition[node], keep_original_order=True, partition_affix=partition_affix
+    )
+
+
 def split_module(
     m: GraphModule, root_m: nn.Module, split_callback: Callable[[Node], Any],
     qualname_map: dict[str, str] | None = None, keep_original_order: bool = False,

@@ -62,7 +62,7 @@ class SubgraphMatcher:
         if not len(pattern.nodes):
             raise ValueError("taeda.fx.SubgraphMatcher: the pattern is empty")
         for node in pattern.nodes:
-            if node.op not in ("output", "placeholder") and not node.users:
+            if not node.users and not node.is_impure():
                 raise AssertionError(f"taeda.fx.SubgraphMatcher: nobody uses {node} of the pattern")
         self.pattern_placeholder_nodes = [n for n in pattern.nodes if n.op == "placeholder"]
         output = pattern.output_node()

@@ -34,11 +34,11 @@ class SourcePartition:
 def get_source_partitions(
     graph: Graph, wanted_sources: list[Any], filter_fn: Callable[[Node], bool] | None = None
 ) -> dict[Any, list[SourcePartition]]:
-    """The calls of some modules and functions in a graph whose nodes have ``meta["source_fn_stack"]``.
+    """The calls of some modules and functions in a graph whose nodes have ``source_fn_stack`` or ``torch_fn`` in meta.
 
     Args:
         graph: the graph.
-        wanted_sources: classes of modules, and functions.
+        wanted_sources: classes of modules, and functions; where nodes have ``torch_fn`` alone, names of functions.
         filter_fn: which results count: a call counts if all its outputs do.
 
     Returns:
@@ -46,12 +46,10 @@ def get_source_partitions(
     """
     found: dict[Any, dict[str, list[Node]]] = {}
     for node in graph.nodes:
-        stack = node.meta.get("source_fn_stack")
-        if stack is None:
-            stack = node.meta.get("torch_fn") and [node.meta["torch_fn"]]
-        if not stack:
+        stack, called = node.meta.get("source_fn_stack"), node.meta.get("torch_fn")
+        if not stack and not called:
             continue
-        name, source = stack[-1]
+        name, source = stack[-1] if stack else (called[0], str(called[1]).rpartition(".")[2])  # type: ignore[index]
         if source in wanted_sources:
             found.setdefault(source, {}).setdefault(name, []).append(node)
     partitions = {s: [_partition(nodes, s) for nodes in calls.values()] for s, calls in found.items()}
