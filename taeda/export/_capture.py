@@ -11,7 +11,7 @@ import builtins
 import contextlib
 import math
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import taeda
@@ -24,6 +24,7 @@ from taeda._schema.tags import Tag
 from taeda.export._facts import Facts
 from taeda.export._origins import Origins
 from taeda.export._places import Place, asked_by_library, user_place
+from taeda.export._relations import Number, wanted_by_op
 from taeda.export._scope import Scope
 from taeda.export._size_ops import SIZE_OPS, assert_scalar, item
 from taeda.export.errors import DataDependence, UserError
@@ -37,11 +38,13 @@ UNKNOWN: Any = object()  # the shadow of what depends on values
 
 
 class ShapeDependence(Exception):
-    """What the program did holds for the example's sizes alone. ``sizes``: names of those that are to blame."""
+    """What the program did holds for the example's sizes alone. ``sizes``: names of those that are to blame; ``pairs``:
+    numbers that are to be equal, each as it is in the example and in the shadow."""
 
-    def __init__(self, message: str, sizes: set[str]) -> None:
+    def __init__(self, message: str, sizes: set[str], pairs: Sequence[tuple[Number, Number]] = ()) -> None:
         super().__init__(message)
-        self.message, self.sizes = message, sizes
+        self.message, self.sizes, self.pairs = message, sizes, list(pairs)
+        self.related: Any = None  # what to ask of sizes instead
 
 
 rounding: Any = None  # `_quantized` while programs are recorded without quantised tensors
@@ -338,7 +341,7 @@ class Capture(SizeRecorder):
             place = user_place()
             raise ShapeDependence(
                 f"{op} works for the example's sizes only. With others (its arguments then have shapes "
-                f"{', '.join(map(str, sizes))}): {error}\n{place}", set()
+                f"{', '.join(map(str, sizes))}): {error}\n{place}", set(), _wanted(op, args, shadow_args)
             ) from None  # fmt: skip
 
     def _note(self, node: Node, result: Any, shadow: Any) -> None:
@@ -434,10 +437,22 @@ class Capture(SizeRecorder):
                 f"the program goes on as it does only while {wanted}, which the example's sizes fulfil and others do "
                 f"not\n{where}",
                 {self.text(leaf) for leaf in _leaves(condition)},
+                self._equal(condition, value),
             )
         if asked_by_library():
             return  # a check of the library's own, which held both times
         self._keep_guard(condition, value, where)
+
+    def _equal(self, condition: SymNode, value: bool) -> list[tuple[Number, Number]]:
+        """The numbers that a condition wants to be equal."""
+        if condition.operation != ("eq" if value else "ne"):
+            return []
+        pair = [
+            (o.hint, self._symbols[id(o)][1]) if isinstance(o, SymNode) and id(o) in self._symbols else (o, o)
+            for o in condition.operands
+        ]
+        whole = all(type(n) is int for number in pair for n in number)
+        return [(pair[0], pair[1])] if whole else []
 
     def _keep_guard(self, condition: SymNode, value: bool, where: Place) -> None:
         known = len(self.guards)
@@ -482,6 +497,14 @@ class Capture(SizeRecorder):
             SymNode(o.hint, "input", (), None, self.text(o)) if isinstance(o, SymNode) else o for o in node.operands
         ), None)  # fmt: skip
         return inner.expr
+
+
+def _wanted(op: OpOverload, args: Any, shadows: Any) -> list[tuple[Number, Number]]:
+    """Which sizes an op wants to be equal that are not so in the shadow."""
+    both = list(zip(pytree.tree_leaves(args), pytree.tree_leaves(shadows)))
+    tensors = [(a, b) for a, b in both if isinstance(a, Tensor) and isinstance(b, Tensor)]
+    free = next((a for a in args[1:2] if type(a) is int), 0) if op._opname in ("cat", "concat") else None
+    return wanted_by_op(op._opname, [a for a, _ in tensors], [b for _, b in tensors], free)
 
 
 def _leaves(node: SymNode) -> list[SymNode]:

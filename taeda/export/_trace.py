@@ -14,6 +14,7 @@ from taeda.export import _branches as _branches
 from taeda.export._calls import Calls, argument_names
 from taeda.export._capture import Capture, ShapeDependence
 from taeda.export._script import Walked, is_scripted
+from taeda.export._relations import related
 from taeda.export._search import most_varying, suggested_fixes
 from taeda.export._state import State
 from taeda.export._values import watched_values
@@ -73,7 +74,12 @@ def export(
     wishes = read_wishes(mod, args, kwargs, dynamic_shapes)
 
     def record(wishes: Wishes, united: bool = False, attempt: int = 0) -> ExportedProgram:
-        return _Recording(mod, args, kwargs, wishes, united, attempt, preserve_module_call_signature, strict).run()
+        recording = _Recording(mod, args, kwargs, wishes, united, attempt, preserve_module_call_signature, strict)
+        try:
+            return recording.run()
+        except ShapeDependence as dependence:
+            dependence.related = related(wishes, recording.shadows, dependence.pairs)
+            raise
 
     def works(wishes: Wishes) -> bool:
         try:
@@ -82,17 +88,21 @@ def export(
             return False
         return True
 
-    united = False
-    for attempt in range(ATTEMPTS):
+    united, attempt, relations = False, 0, 0
+    for _ in range(ATTEMPTS + 2 * len(wishes)):
         try:
-            return record(wishes, united, attempt)
+            return record(wishes, united, attempt + relations)
         except ShapeDependence as dependence:
+            if dependence.related is not None:  # which the next shadow, of other sizes, has to fit
+                wishes, relations = dependence.related, relations + 1
+                continue
+            attempt += 1
             automatic = any(wish.is_auto for wish in wishes.values())
             if automatic and united:
                 wishes, united = most_varying(works, wishes), False
             elif automatic:
                 united = True
-            elif dependence.sizes or attempt >= 2:  # where an op failed, another size may do: multiples are wanted
+            elif dependence.sizes or attempt > 2:  # where an op failed, another size may do: multiples are wanted
                 raise _refusal(dependence, wishes, suggested_fixes(works, wishes)) from None
     raise AssertionError("unreachable")
 
@@ -235,11 +245,12 @@ class _Recording:
 
     def _chosen(self, key: str, hint: int, low: int, high: int) -> int:
         if key not in self.shadows:
-            taken = {other for _, other in self.shadows.values()}
+            taken = set(self.shadows.values())
+            grown = {b - a for a, b in taken}  # which tells sizes, and what follows from them, apart
             other = hint
             for nth in range(len(taken) + self.attempt, len(taken) + self.attempt + 5):
                 other = choose(hint, low, high, nth)
-                if other not in taken:
+                if other - hint not in grown and all(other != b for _, b in taken):
                     break
             self.shadows[key] = hint, other
         return self.shadows[key][1]
