@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -40,6 +41,12 @@ def cond(
     capture = current_capture()
     if capture is not None and isinstance(pred, (Tensor, taeda.SymBool)):
         return recorders["cond"](capture, pred, true_fn, false_fn, tuple(operands))
+    if capture is not None and isinstance(pred, (bool, int, float)):
+        warnings.warn(
+            f"taeda.cond: pred is {pred!r}, the same at each run of what is recorded, which holds that branch alone; a "
+            "tensor, or a condition on sizes, would keep both",
+            stacklevel=2,
+        )
     return true_fn(*operands) if bool(pred) else false_fn(*operands)
 
 

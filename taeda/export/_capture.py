@@ -91,6 +91,7 @@ class Capture(SizeRecorder):
         self.subgraphs: dict[str, Any] = {}
         self._shadows: dict[int, Any] = {}
         self._kept: list[Any] = []
+        self._printed: dict[Number, str] = {}  # names of sizes that vary
         self._symbols: dict[int, tuple[Node, Any]] = {}
         self._given: tuple[Any, dict[str, dict[int | None, Any]]] | None = None
         self._former: Any = None
@@ -250,6 +251,16 @@ class Capture(SizeRecorder):
             value = take(tensor)
         node = self.create(item, (self.node_of(tensor),), {})
         return self.track_symbol(SymNode(value, "item", (), self, node.name), node, UNKNOWN)
+
+    def shown(self, tensor: Tensor, show: Callable[[], str]) -> str:
+        """How the program prints a tensor whose values the graph calculates; ``show`` prints those of the example."""
+        shadow = self._shadows.get(id(tensor)) if self.varying else None
+        with self.quiet():
+            other = tuple(tensor.shape if shadow is None or shadow is UNKNOWN else shadow.shape)
+            sizes = [str(a) if a == b else self._printed.setdefault((a, b), f"s{len(self._printed)}")
+                     for a, b in zip(tensor.shape, other)]  # fmt: skip
+            dtype = "" if tensor.dtype is taeda.get_default_dtype() else f", dtype={tensor.dtype}"
+            return f"FakeTensor(..., size=({', '.join(sizes)}{',' if len(sizes) == 1 else ''}){dtype})"
 
     def take_alias(self, tensor: Tensor, make: Callable[[Tensor], Tensor]) -> Tensor:
         """A tensor of another class that shares the elements: to the graph, ``tensor`` without its history."""
@@ -447,7 +458,7 @@ class Capture(SizeRecorder):
         """The numbers that a condition wants to be equal."""
         if condition.operation != ("eq" if value else "ne"):
             return []
-        pair = [
+        pair: list[Any] = [
             (o.hint, self._symbols[id(o)][1]) if isinstance(o, SymNode) and id(o) in self._symbols else (o, o)
             for o in condition.operands
         ]

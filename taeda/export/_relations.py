@@ -24,7 +24,8 @@ def wanted_by_op(name: str, tensors: list[Tensor], shadows: list[Any], dim: int 
         tensors, shadows: its arguments.
         dim: a dimension in which they may differ.
     """
-    found = []
+    found: list[tuple[Number, Number]] = []
+    later: list[tuple[Number, Number]] = []  # ops that do not broadcast, such as losses, count from the front
     for a, b in itertools.combinations(range(len(tensors)), 2):
         sides = [list(zip(tensors[i].shape, shadows[i].shape)) for i in (a, b)]
         if any(dim is not None and -len(side) <= dim < len(side) for side in sides):
@@ -34,8 +35,9 @@ def wanted_by_op(name: str, tensors: list[Tensor], shadows: list[Any], dim: int 
             pairs = [(left[0], right[min(1, len(right) - 1)]), *zip(left[2:], right[2:])]
         else:
             pairs = list(zip(left, right))
-        found += [(x, y) for x, y in pairs if x[0] == y[0] and x[1] != y[1]]
-    return found
+        found += pairs
+        later += zip(*sides)
+    return [(x, y) for x, y in (*found, *later) if x[0] == y[0] and x[1] != y[1]]
 
 
 def related(wishes: Wishes, shadows: dict[str, Number], pairs: list[tuple[Number, Number]]) -> Wishes | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -13,8 +14,8 @@ from taeda._schema.symbols import SymNode, _Symbol
 from taeda.export import _branches as _branches
 from taeda.export._calls import Calls, argument_names
 from taeda.export._capture import Capture, ShapeDependence
-from taeda.export._script import Walked, is_scripted
 from taeda.export._relations import related
+from taeda.export._script import Walked, is_scripted
 from taeda.export._search import most_varying, suggested_fixes
 from taeda.export._state import State
 from taeda.export._values import watched_values
@@ -229,6 +230,10 @@ class _Recording:
         root = wish.dim.root.__name__ if isinstance(wish.dim, Dim) else None
         if label is None and self.united and wish.is_auto:
             label = root = f"s{wish.hint}"
+        if label is None:
+            taken = {w.dim.root.__name__ for w in self.wishes.values() if isinstance(w.dim, Dim)}
+            taken |= {size.label for size in self.size_names if size.label is not None}
+            label = next(n for i in itertools.count() if (n := f"s{i}") not in taken)
         derived = (wish.dim.factor, wish.dim.offset) if hasattr(wish.dim, "factor") else None
         return SizeName(node, dim, label, root, derived, low, high)
 

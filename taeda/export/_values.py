@@ -21,7 +21,6 @@ _REFUSED = {
     "__float__": "float() of a tensor",
     "__index__": "a tensor as an index of a list, or in range(),",
     "__complex__": "complex() of a tensor",
-    "tolist": "a list of a tensor's elements",
     "numpy": "an array of a tensor's elements",
 }
 
@@ -52,10 +51,11 @@ def watched_values() -> Iterator[None]:
 
 
 def _watch() -> None:
-    _before.update({name: vars(Tensor).get(name) for name in (*_REFUSED, "item", "_make_subclass")})
+    _before.update({name: vars(Tensor).get(name) for name in (*_REFUSED, *_TAKEN, "_make_subclass")})
     for name, what in _REFUSED.items():
         setattr(Tensor, name, _refusing(getattr(Tensor, name), what))
-    Tensor.item = _item(Tensor.item)  # type: ignore[method-assign]
+    for name, how in _TAKEN.items():
+        setattr(Tensor, name, how(getattr(Tensor, name)))
     Tensor._make_subclass = staticmethod(_subclass(Tensor._make_subclass))  # type: ignore[method-assign]
     for name in _MAKERS:
         _makers[name] = getattr(taeda, name)
@@ -90,6 +90,31 @@ def _item(function: Callable[..., Any]) -> Callable[..., Any]:
         return capture.take_number(self, function)
 
     return take
+
+
+def _list(function: Callable[..., Any]) -> Callable[..., Any]:
+    def take(self: Any) -> Any:
+        capture = current_capture()
+        if capture is None or not capture.depends(self):
+            return function(self)
+        return [part.tolist() for part in self.unbind()] if self.dim() else self.item()
+
+    return take
+
+
+def _text(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Programs print what they calculate: no value takes part in that."""
+
+    def show(self: Any, *args: Any, **kwargs: Any) -> Any:
+        capture = current_capture()
+        if capture is None or not capture.depends(self):
+            return function(self, *args, **kwargs)
+        return capture.shown(self, lambda: function(self, *args, **kwargs))
+
+    return show
+
+
+_TAKEN = {"item": _item, "tolist": _list, "__repr__": _text, "__format__": _text}
 
 
 def _subclass(function: Callable[..., Any]) -> Callable[..., Any]:

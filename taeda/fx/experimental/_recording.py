@@ -318,6 +318,12 @@ class Recording(Capture):
             return take(tensor)
         return super().take_number(tensor, take)
 
+    def shown(self, tensor: Tensor, show: Callable[[], str]) -> str:
+        if self.varying:
+            return super().shown(tensor, show)
+        with self.quiet(), _disable_current_modes():
+            return show()
+
     def refuse(self, what: str) -> None:
         if self.asks_values:
             raise _reads(what)
