@@ -8,14 +8,15 @@ import taeda
 
 # Beside the ops that are marked so.
 _ELEMENTWISE = frozenset([
-    "absolute", "alpha_dropout", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh",
-    "bernoulli", "bfloat16", "bool", "byte", "char", "clip", "clone", "conj_physical", "contiguous",
+    "_to_copy", "absolute", "alpha_dropout", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh",
+    "bernoulli", "bernoulli_", "bfloat16", "bool", "byte", "chalf", "char", "clip", "clone", "conj", "conj_physical",
+    "contiguous",
     "copy_", "cpu", "cuda", "detach", "detach_", "divide", "double", "dropout", "dropout_", "empty_like",
     "feature_alpha_dropout", "fill_", "fix", "float", "float_power", "frexp", "full_like", "greater",
-    "greater_equal", "half", "int", "ldexp", "less", "less_equal", "long", "masked_fill", "masked_fill_",
-    "multiply", "mvlgamma", "nan_to_num", "negative", "nextafter", "not_equal", "ones_like", "polygamma",
+    "greater_equal", "half", "int", "isclose", "ldexp", "less", "less_equal", "long", "masked_fill", "masked_fill_",
+    "multiply", "mvlgamma", "nan_to_num", "negative", "nextafter", "normal_", "not_equal", "ones_like", "polygamma",
     "positive", "rand_like", "randint_like", "randn_like", "rrelu", "short", "square", "subtract", "to",
-    "true_divide", "type_as", "zero_", "zeros_like",
+    "true_divide", "type", "type_as", "uniform_", "zero_", "zeros_like",
 ])  # fmt: skip
 _OPERATORS = {"truediv": "div", "floordiv": "floor_divide", "mod": "remainder", "and": "bitwise_and",
               "or": "bitwise_or", "xor": "bitwise_xor", "invert": "bitwise_not", "lshift": "bitwise_left_shift",

@@ -48,7 +48,7 @@ def nested_tensor(
     if not isinstance(tensor_list, (list, tuple)):
         raise TypeError(f"taeda.nested.nested_tensor: takes a list of tensors; got {type(tensor_list).__name__}")
     parts = [part.detach().clone() if isinstance(part, Tensor) else taeda.tensor(part) for part in tensor_list]
-    made = _nest(_alike(parts, dtype, device), layout)
+    made = _nest(_alike(parts, dtype, device), layout, dtype)
     return made.requires_grad_() if requires_grad else made
 
 
@@ -80,7 +80,7 @@ def as_nested_tensor(
     is_list = isinstance(ts, (list, tuple)) and all(isinstance(part, Tensor) for part in ts)
     if not is_list and not isinstance(ts, Tensor):
         raise TypeError("taeda.nested.as_nested_tensor: takes a tensor or a list of tensors")
-    return _nest(_alike(list(ts), dtype, device), layout)
+    return _nest(_alike(list(ts), dtype, device), layout, dtype)
 
 
 def _alike(parts: list[Tensor], dtype: taeda.dtype | None, device: Any) -> list[Tensor]:
@@ -90,11 +90,11 @@ def _alike(parts: list[Tensor], dtype: taeda.dtype | None, device: Any) -> list[
     return [part.to(device=device, dtype=dtype) for part in parts]
 
 
-def _nest(parts: list[Tensor], layout: taeda.layout | None) -> Any:
+def _nest(parts: list[Tensor], layout: taeda.layout | None, dtype: taeda.dtype | None = None) -> Any:
     if layout not in (None, taeda.strided, taeda.jagged):
         raise RuntimeError(f"taeda.nested: the layout is torch.strided or torch.jagged; got {layout}")
     if layout != taeda.jagged:
-        return StridedNested.of(parts)
+        return StridedNested.of(parts, dtype)
     if not parts:
         raise RuntimeError("taeda.nested: a jagged tensor has one component, at least")
     if len({part.dim() for part in parts}) > 1 or parts[0].dim() == 0:
@@ -174,6 +174,11 @@ def narrow(
     size = tensor.shape[1]
     if any(a < 0 or n < 0 or a + n > size for a, n in zip(starts, lengths, strict=True)):
         raise RuntimeError(f"taeda.nested.narrow: start and length reach outside of {size} elements")
+    if _follow(starts, lengths, size):
+        values = tensor.flatten(0, 1).narrow(0, starts[0], sum(lengths))
+        made = NestedTensor.of(values, offsets_of(lengths, tensor.device))
+        made._viewed = values
+        return made
     begins = [row * size + first for row, first in enumerate(starts)]
     ends = [begin + length for begin, length in zip(begins, lengths, strict=True)]
     offsets = taeda.tensor([*begins, ends[-1] if ends else 0], device=tensor.device)
@@ -182,20 +187,26 @@ def narrow(
     return made
 
 
+def _follow(starts: list[int], lengths: list[int], size: int) -> bool:
+    """Whether the pieces of rows of this size follow one another without gaps."""
+    ends = [start + length for start, length in zip(starts, lengths, strict=True)]
+    return bool(starts) and not any(starts[1:]) and all(end == size for end in ends[:-1])
+
+
 def masked_select(tensor: Tensor, mask: Tensor) -> Tensor:
-    """The elements of each row where ``mask`` is True, as a jagged tensor.
+    """The elements of each row where ``mask`` is True, as a jagged tensor, (rows, j).
 
     Args:
-        tensor: (B, N, ...).
-        mask: bool, (B, N), or what broadcasts to ``tensor``'s leading dimensions.
+        tensor: (..., N); all but the last dimension count its rows.
+        mask: bool, of ``tensor``'s shape, or what broadcasts to it.
 
     Raises:
-        RuntimeError: the mask is not bool, or has another layout.
+        RuntimeError: the mask is not bool, has another layout, or does not broadcast.
     """
     if mask.layout != taeda.strided or mask.dtype != taeda.bool:
         raise RuntimeError(f"taeda.nested.masked_select: mask must be a strided bool tensor; got {mask.dtype}")
-    whole = mask.expand(tensor.shape[: max(mask.dim(), 2)])
-    counts = whole.flatten(1).sum(1)
+    whole = mask.expand(tensor.shape)
+    counts = whole.sum(-1).flatten()
     return NestedTensor.of(tensor[whole], offsets_of(counts.tolist(), tensor.device))
 
 

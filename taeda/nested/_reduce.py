@@ -11,7 +11,7 @@ from taeda.nested._tensor import Nested, NestedTensor
 
 _REDUCTIONS = (
     "all", "amax", "amin", "any", "argmax", "argmin", "count_nonzero", "logsumexp", "max", "mean", "median", "min",
-    "nanmean", "nanmedian", "nansum", "norm", "prod", "std", "sum", "var", "aminmax", "mode", "std_mean", "var_mean",
+    "nanmean", "nanmedian", "nansum", "prod", "std", "sum", "var", "aminmax", "mode", "std_mean", "var_mean",
 )  # fmt: skip
 
 
@@ -33,12 +33,10 @@ def along(func: Any, input: Any, dim: Any = -1, *args: Any, **kwargs: Any) -> An
 def reduce(func: Any, input: Any, dim: Any = None, *args: Any, **kwargs: Any) -> Any:
     """Without ``dim`` of all elements; along the ragged dimension a plain tensor, a row for each component."""
     name = func.__name__
-    if isinstance(dim, Nested) or "other" in kwargs:  # max(a, b)
+    if isinstance(dim, Nested) or isinstance(kwargs.get("other"), Nested):  # max(a, b)
         from taeda.nested._run import elementwise
 
         return elementwise(func, input, dim, *args, **kwargs)
-    if name == "norm" and "p" not in kwargs:  # norm(x, p, dim)
-        kwargs["p"], dim, args = (2 if dim is None else dim), kwargs.pop("dim", args[0] if args else None), args[1:]
     if dim is None or dim in ((), []):
         source = input.gapless()._values if isinstance(input, NestedTensor) else input.values()
         return func(source, *args, **kwargs)
@@ -49,6 +47,20 @@ def reduce(func: Any, input: Any, dim: Any = None, *args: Any, **kwargs: Any) ->
     if 0 in dims:
         raise RuntimeError(f"taeda.{name}: along dimension 0 the components of a nested tensor have not one size")
     return joined([func(part, _inner(dims, alone), *args, **kwargs) for part in input.parts()], input.like)
+
+
+@rule("norm", "linalg_norm", "linalg_vector_norm")
+def norm(func: Any, input: Any, *args: Any, **kwargs: Any) -> Any:
+    """``norm(x, p, dim, keepdim)``, whose order stands before the dimension."""
+    order = {"p" if func.__name__ == "norm" else "ord": args[0]} if args else {}
+    rest = dict(zip(("dim", "keepdim", "dtype"), args[1:], strict=False)) | kwargs
+    dim, keepdim = rest.pop("dim", None), bool(rest.pop("keepdim", False))
+
+    def along_dim(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+        return func(x, dim=dim, keepdim=keepdim, **order, **rest)
+
+    along_dim.__name__ = func.__name__
+    return reduce(along_dim, input, dim, keepdim=keepdim)
 
 
 def _inner(dims: list[int], alone: bool) -> Any:

@@ -7,8 +7,9 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda.nested._ragged import RaggedSize
 from taeda.nested._run import joined, rule
-from taeda.nested._tensor import Nested, NestedTensor, StridedNested
+from taeda.nested._tensor import Nested, NestedTensor, StridedNested, offsets_of
 
 
 def on_sources(x: Nested, function: Any) -> Any:
@@ -25,14 +26,29 @@ def _check_last(x: Any, name: str, last: int = 1) -> None:
 
 @rule("linear")
 def linear(func: Any, input: Any, weight: Tensor, bias: Tensor | None = None) -> Any:
+    if not isinstance(input, Nested) or isinstance(weight, Nested) or isinstance(bias, Nested):
+        raise RuntimeError("taeda.nn.functional.linear: only the input may be nested, not the weight or the bias")
     _check_last(input, "linear")
     return on_sources(input, lambda x: func(x, weight, bias))
 
 
 @rule("layer_norm", "rms_norm")
 def norm(func: Any, input: Any, normalized_shape: Any, *args: Any, **kwargs: Any) -> Any:
+    if any(isinstance(size, RaggedSize) for size in normalized_shape):
+        return _norm_of_components(func, input, tuple(normalized_shape), *args, **kwargs)
     _check_last(input, func.__name__, len(tuple(normalized_shape)))
     return on_sources(input, lambda x: func(x, normalized_shape, *args, **kwargs))
+
+
+def _norm_of_components(func: Any, x: Any, shape: tuple[Any, ...], weight: Any = None, bias: Any = None,
+                        eps: float | None = None) -> Any:  # fmt: skip
+    """Along the ragged dimension, too, whose size stands in ``shape``."""
+    if shape != tuple(x.shape[-len(shape) :]) or weight is not None or bias is not None:
+        raise RuntimeError(
+            f"taeda.{func.__name__}: the last sizes of {tuple(x.shape)}, without weight and bias; got {shape}"
+        )
+    options = {} if eps is None else {"eps": eps}
+    return x.like([func(part, part.shape[-len(shape) :], **options) for part in x.parts()])
 
 
 class _CloneWithSquare(taeda.autograd.Function):
@@ -76,7 +92,11 @@ def matmul(func: Any, a: Any, b: Any) -> Any:
     pairs = list(zip(_components(a), _components(b), strict=False))
     if len(_components(a)) != len(_components(b)):
         raise RuntimeError(f"taeda.matmul: {len(_components(a))} and {len(_components(b))} components")
-    return renested([taeda.matmul(x, y) for x, y in pairs], a if isinstance(a, Nested) else b)
+    results = [taeda.matmul(x, y) for x, y in pairs]
+    if isinstance(a, NestedTensor) and isinstance(b, NestedTensor):
+        across = a._ragged_idx == a.dim() - 1 and b._ragged_idx == b.dim() - 2  # the sum runs along the ragged one
+        return taeda.stack(results) if across else renested(results, a)
+    return renested(results, a if isinstance(a, Nested) else b)
 
 
 def _components(x: Tensor) -> Sequence[Tensor]:
@@ -84,13 +104,16 @@ def _components(x: Tensor) -> Sequence[Tensor]:
 
 
 def renested(parts: list[Tensor], like: Nested) -> Any:
-    """Components as a nested tensor of the layout of ``like`` where its lengths are found in one dimension only."""
+    """Components as a nested tensor of the layout of ``like`` where they differ in one dimension only."""
     if isinstance(like, NestedTensor):
         lengths = [end - start for start, end in like._bounds]
         uneven = [at for at, sizes in enumerate(zip(*(p.shape for p in parts), strict=True)) if len(set(sizes)) > 1]
         candidates = uneven or [like._ragged_idx - 1]
         if len(candidates) == 1 and [part.shape[candidates[0]] for part in parts] == lengths:
             return like.packed(parts, candidates[0] + 1)
+        if len(uneven) == 1:
+            offsets = offsets_of([part.shape[uneven[0]] for part in parts], like.device)
+            return NestedTensor.of(taeda.cat(parts, uneven[0]), offsets, None, uneven[0] + 1)
     return StridedNested.of(parts)
 
 

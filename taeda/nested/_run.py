@@ -9,6 +9,7 @@ import taeda
 from taeda import Tensor
 from taeda._composed.elementwise import is_elementwise, is_inplace
 from taeda._composed.tensor import grad
+from taeda.nested._ragged import RaggedSize
 from taeda.nested._tensor import Nested, NestedTensor
 
 Rule = Callable[..., Any]
@@ -16,7 +17,7 @@ RULES: dict[str, Rule] = {"grad": grad}
 
 # Answered by the outer tensor.
 _OF_THE_WHOLE = frozenset(["dim", "ndimension", "element_size", "get_device", "is_complex", "is_floating_point",
-                           "is_inference", "is_signed", "type", "is_conj", "is_neg", "storage_offset",
+                           "is_inference", "is_signed", "is_conj", "is_neg", "storage_offset",
                            "_is_view"])  # fmt: skip
 
 
@@ -35,11 +36,13 @@ def run(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """The result of ``func``, of which some argument is nested.
 
     Raises:
-        RuntimeError: there is no rule for it.
+        NotImplementedError: there is no rule for it.
     """
-    from taeda.nested import _reduce, _rows, _views  # noqa: F401  (they fill RULES)
+    from taeda.nested import _pieces, _reduce, _rows, _views  # noqa: F401  (they fill RULES)
 
     name = func.__name__.partition(".")[0]  # of an op without its overload
+    if name == "__get__" and (found := RULES.get(f"{func.__self__.__name__}.__get__")):
+        return found(func, *args, **kwargs)
     if name in ("__get__", "__set__", "__delete__") or name in _OF_THE_WHOLE:
         with taeda._C.DisableTorchFunctionSubclass():
             return func(*args, **kwargs)
@@ -49,7 +52,7 @@ def run(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         return elementwise(func, *args, **kwargs)
     if (body := getattr(func, "__wrapped__", None)) is not None:
         return body(*args, **kwargs)  # Python, whose own calls come here
-    raise RuntimeError(
+    raise NotImplementedError(
         f"taeda.{name}: takes no nested tensor; apply it to the components, x.unbind(), and nest the results"
     )
 
@@ -73,13 +76,16 @@ def elementwise(func: Any, *args: Any, **kwargs: Any) -> Any:
     for row in zip(*columns, strict=True):
         given, named = unflatten(list(row), spec)
         results.append(func(*given, **named))
-    if is_inplace(func.__name__):
+    kept = all(result is source for result, source in zip(results, like.sources(), strict=True))
+    if is_inplace(func.__name__) or (kept and like is args[0]):
         return args[0]
     return joined(results, like.over)
 
 
 def joined(results: list[Any], nest: Callable[[list[Tensor]], Any]) -> Any:
     """One result of the results for each source, or a tuple of them."""
+    if not results:
+        return nest([])
     first = results[0]
     if isinstance(first, tuple):
         columns = [nest(list(column)) for column in zip(*results, strict=True)]
@@ -90,6 +96,8 @@ def joined(results: list[Any], nest: Callable[[list[Tensor]], Any]) -> Any:
 def spread(value: Any, like: Nested, name: str) -> list[Any]:
     """What stands for an argument beside each source of ``like``."""
     count = len(like.sources())
+    if isinstance(value, RaggedSize):
+        raise RuntimeError(f"taeda.{name}: {value} is no number to calculate with; offsets().diff() has the lengths")
     if isinstance(value, Nested):
         check_same(value, like, name)
         return value.sources()

@@ -68,9 +68,10 @@ class StridedNested(Nested):
     _parts: list[Tensor]
 
     @staticmethod
-    def of(parts: Sequence[Tensor]) -> StridedNested:
-        """The nested tensor of these components. RuntimeError unless they agree in dimensions, dtype and device."""
-        first = parts[0] if parts else taeda.empty(0)
+    def of(parts: Sequence[Tensor], dtype: taeda.dtype | None = None) -> StridedNested:
+        """The nested tensor of these components, ``dtype`` if there are none. RuntimeError unless they agree in
+        dimensions, dtype and device."""
+        first = parts[0] if parts else taeda.empty((), dtype=dtype)
         for part in parts:
             if part.dim() != first.dim():
                 raise RuntimeError(
@@ -91,10 +92,10 @@ class StridedNested(Nested):
         return self._parts
 
     def like(self, parts: Sequence[Tensor]) -> Tensor:
-        return StridedNested.of(parts)
+        return StridedNested.of(parts, self.dtype)
 
     def over(self, sources: Sequence[Tensor]) -> StridedNested:
-        return StridedNested.of(sources)
+        return StridedNested.of(sources, self.dtype)
 
     def size(self, dim: int | None = None) -> Any:  # type: ignore[override]
         if dim is None:
@@ -129,11 +130,13 @@ class StridedNested(Nested):
 
     def values(self) -> Tensor:
         """All elements, component by component, in one dimension."""
-        return taeda.cat([part.reshape(-1) for part in self._parts]) if self._parts else taeda.empty(0)
+        return (
+            taeda.cat([part.reshape(-1) for part in self._parts]) if self._parts else taeda.empty(0, dtype=self.dtype)
+        )
 
     def __repr__(self, *, tensor_contents: str | None = None) -> str:  # type: ignore[override]
         texts = [repr(part.detach()).replace("\n", "\n  ") for part in self._parts]
-        body = "".join(f"\n  {text}," for text in texts)[:-1]
+        body = "".join(f"\n  {text}," for text in texts)[:-1] or "\n"
         history = f", grad_fn=<{self.grad_fn.name()}>" if self.grad_fn else ", requires_grad=True"
         return f"nested_tensor([{body}\n]{history if self.requires_grad else ''})"
 
@@ -155,6 +158,12 @@ class NestedTensor(Nested):
     _bounds: list[tuple[int, int]]
     _limits: tuple[int | None, int | None]
     _viewed: Tensor | None = None  # the values, of which it was made as a view
+
+    def __new__(
+        cls, values: Tensor, offsets: Tensor, *, lengths: Tensor | None = None, _ragged_idx: int = 1, **more: Any
+    ) -> NestedTensor:
+        """``of``, as programs call the class."""
+        return NestedTensor.of(values, offsets, lengths, _ragged_idx)
 
     @staticmethod
     def of(values: Tensor, offsets: Tensor, lengths: Tensor | None = None, ragged: int = 1,
@@ -288,7 +297,7 @@ class NestedTensor(Nested):
         return self._limits[0] if self._limits[0] is not None else min((e - s for s, e in self._bounds), default=0)
 
     def is_contiguous(self, memory_format: Any = taeda.contiguous_format) -> bool:
-        return self._values.is_contiguous() and self._lengths is None and self._ragged_idx == 1
+        return self._values.is_contiguous(memory_format=memory_format) and self._lengths is None
 
     def __repr__(self, *, tensor_contents: str | None = None) -> str:  # type: ignore[override]
         sizes = ", ".join(str(size) for size in self.shape)

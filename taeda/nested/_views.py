@@ -10,7 +10,7 @@ import taeda
 from taeda import Tensor
 from taeda.nested._ragged import RaggedSize
 from taeda.nested._rows import renested
-from taeda.nested._run import inner_dim, rule
+from taeda.nested._run import check_same, inner_dim, rule
 from taeda.nested._tensor import Nested, NestedTensor, StridedNested, offsets_of
 
 
@@ -29,20 +29,50 @@ def _each(x: Nested, function: Any, ragged: int | None = None) -> Any:
 
 
 # --- the order of dimensions
-@rule("transpose", "swapaxes", "swapdims", "transpose_", "mT", "t")
-def transpose(func: Any, input: Any, dim0: int = -2, dim1: int = -1) -> Any:
+@rule("transpose", "swapaxes", "swapdims", "transpose_", "mT.__get__", "mH.__get__", "t")
+def transpose(func: Any, input: Any, dim0: int = -2, dim1: int = -1, *_: Any) -> Any:
+    if isinstance(input, NestedTensor) and 0 in (dim0 % input.dim(), dim1 % input.dim()):
+        raise ValueError("taeda.transpose: dimension 0 of a jagged tensor, which counts its components, stays first")
     a, b = inner_dim(input, dim0, "transpose"), inner_dim(input, dim1, "transpose")
     ragged = {a: b, b: a}.get(input._ragged_idx, input._ragged_idx) if isinstance(input, NestedTensor) else None
     return _each(input, lambda x: x.transpose(a - 1, b - 1), ragged)
+
+
+@rule("T.__get__", "H.__get__")
+def reverse(func: Any, input: Any, *_: Any) -> Any:
+    raise ValueError("taeda.Tensor.T: dimension 0 of a nested tensor stays where it is; mT swaps the last two")
 
 
 @rule("permute")
 def permute(func: Any, input: Any, *dims: Any) -> Any:
     order = [d % input.dim() for d in (dims[0] if len(dims) == 1 and not isinstance(dims[0], int) else dims)]
     if order[0] != 0:
-        raise RuntimeError("taeda.permute: dimension 0 of a nested tensor stays where it is")
+        wrong = ValueError if isinstance(input, NestedTensor) else RuntimeError
+        raise wrong("taeda.permute: dimension 0 of a nested tensor stays where it is")
     ragged = order.index(input._ragged_idx) if isinstance(input, NestedTensor) else None
     return _each(input, lambda x: x.permute([d - 1 for d in order[1:]]), ragged)
+
+
+@rule("movedim", "moveaxis")
+def movedim(func: Any, input: Any, source: Any, destination: Any) -> Any:
+    """By the permutation that it is."""
+    order = list(func(taeda.empty(*range(2, 2 + input.dim()), device="meta"), source, destination).shape)
+    return permute(func, input, [size - 2 for size in order])
+
+
+@rule("view_as", "reshape_as", "expand_as")
+def same_as(func: Any, input: Any, other: Any) -> Any:
+    """Itself, if ``other`` has its sizes."""
+    if not (isinstance(input, Nested) and isinstance(other, Nested)):
+        raise RuntimeError(f"taeda.{func.__name__}: both tensors must be nested")
+    check_same(input, other, func.__name__)
+    if isinstance(input, NestedTensor):
+        return (
+            reshape(taeda.Tensor.view, input, other.shape)
+            if func.__name__ != "expand_as"
+            else expand(func, input, other.shape)
+        )
+    return input.like([func(a, b) for a, b in zip(input.parts(), other.parts(), strict=True)])
 
 
 @rule("squeeze")
@@ -66,7 +96,7 @@ def unsqueeze(func: Any, input: Any, dim: int) -> Any:
 
 
 # --- other sizes
-@rule("view", "reshape")
+@rule("view", "reshape", "_unsafe_view")
 def reshape(func: Any, input: Any, *sizes: Any) -> Any:
     given = list(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else list(sizes)
     name = func.__name__
@@ -166,6 +196,9 @@ def getitem(func: Any, input: Any, index: Any) -> Any:
         parts, rest = input.parts(), [Ellipsis, *rest]
     elif isinstance(first, slice):
         parts = input.parts()[first]
+    elif isinstance(first, (list, Tensor)) and not isinstance(first, Nested) and taeda.as_tensor(first).dim() == 1:
+        parts = [_component(input, i) for i in taeda.arange(len(input))[first].tolist()]
+        return getitem(func, nest_as(input, parts), (slice(None), *rest)) if rest else nest_as(input, parts)
     elif isinstance(first, int) or (isinstance(first, Tensor) and first.dim() == 0):
         part = _component(input, int(first))
         return part[tuple(rest)] if rest else part
@@ -203,7 +236,12 @@ def narrow(func: Any, input: Any, dim: int, start: Any, length: int) -> Any:
     return _each(input, lambda x: x.narrow(at - 1, start, length))
 
 
-@rule("split", "split_with_sizes", "chunk", "tensor_split")
+@rule("dsplit")
+def dsplit(func: Any, input: Any, count: Any) -> tuple[Any, ...]:
+    return split(taeda.tensor_split, input, count, 2)
+
+
+@rule("split", "split_with_sizes", "chunk", "tensor_split", "unsafe_split", "unsafe_chunk")
 def split(func: Any, input: Any, count: Any, dim: int = 0) -> tuple[Any, ...]:
     at = inner_dim(input, dim, func.__name__, may_be_batch=True)
     if at == 0:
@@ -250,6 +288,11 @@ def nest_as(like: Nested, parts: list[Tensor]) -> Any:
 def to_padded_tensor(func: Any, input: Any, padding: float, output_size: Any = None) -> Tensor:
     """(B, ...) with ``padding`` where components end."""
     parts = input.parts()
+    if not parts:
+        return taeda.empty(0, dtype=input.dtype, device=input.device)
+    if isinstance(input, NestedTensor) and output_size is not None:  # may cut off what is longer
+        at = input._ragged_idx
+        parts = [part.narrow(at - 1, 0, min(part.shape[at - 1], output_size[at])) for part in parts]
     largest = [max(sizes) for sizes in zip(*(part.shape for part in parts), strict=True)]
     inner = largest if output_size is None else list(output_size)[1:]
     if len(inner) != len(largest) or any(size < least for size, least in zip(inner, largest, strict=True)):

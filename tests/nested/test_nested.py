@@ -12,7 +12,8 @@ import pytest
 
 import taeda
 from taeda import Tensor, nested, nn
-from taeda.nested._internal.nested_tensor import NestedTensor
+from taeda.fx.experimental.symbolic_shapes import is_nested_int
+from taeda.nested._internal.nested_tensor import NestedTensor, nested_from_padded
 from taeda.nn import functional as F
 
 LAYOUTS = [taeda.strided, taeda.jagged]
@@ -55,6 +56,30 @@ SAME: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "transpose": (lambda x: x.transpose(0, 1), lambda x: x.transpose(1, 2)),
     "permute": (lambda x: x.permute(1, 0), lambda x: x.permute(0, 2, 1)),
     "transposed, times": (lambda x: x.mT * 2 + x.mT, lambda x: x.transpose(1, 2) * 2 + x.transpose(1, 2)),
+    "mT": (lambda x: x.mT + 1, lambda x: x.mT + 1),
+    "movedim": (lambda x: x.movedim(0, 1), lambda x: x.movedim(1, 2)),
+    "view_as": (lambda x: x.view_as(x * 2), lambda x: x.view_as(x * 2)),
+    "expand_as": (lambda x: x.expand_as(x * 2), lambda x: x.expand_as(x * 2)),
+    "norm": (lambda x: x.norm(dim=-1), lambda x: x.norm(dim=-1)),
+    "norm along": (lambda x: x.norm(1, 0), lambda x: x.norm(1, 1)),
+    "vector_norm": (lambda x: taeda.linalg.vector_norm(x, dim=-1), lambda x: taeda.linalg.vector_norm(x, dim=-1)),
+    "normalize": (lambda x: F.normalize(x, dim=-1), lambda x: F.normalize(x, dim=-1)),
+    "topk": (lambda x: x.topk(2, -1).values, lambda x: x.topk(2, -1).values),
+    "roll": (lambda x: x.roll(1, 0), lambda x: x.roll(1, 1)),
+    "repeat_interleave": (lambda x: x.repeat_interleave(2, -1), lambda x: x.repeat_interleave(2, -1)),
+    "index_select": (lambda x: x.index_select(1, taeda.tensor([0, 2])),
+                     lambda x: x.index_select(2, taeda.tensor([0, 2]))),
+    "gather": (lambda x: x.gather(1, (x * 3).long()), lambda x: x.gather(2, (x * 3).long())),
+    "diff": (lambda x: x.diff(), lambda x: x.diff()),
+    "diff of rows": (lambda x: x.diff(dim=0), lambda x: x.diff(dim=1)),
+    "pad": (lambda x: F.pad(x, (1, 2), value=3.0), lambda x: F.pad(x, (1, 2), value=3.0)),
+    "tril": (lambda x: x.tril(), lambda x: x.tril()),
+    "prelu": (lambda x: F.prelu(x - 0.5, W[0, :1].double()), lambda x: F.prelu(x - 0.5, W[0, :1].double())),
+    "cosine": (lambda x: F.cosine_similarity(x, x + 1, dim=-1), lambda x: F.cosine_similarity(x, x + 1, dim=-1)),
+    "losses": (lambda x: F.mse_loss(x, x * 2, reduction="none"), lambda x: F.mse_loss(x, x * 2, reduction="none")),
+    "dsplit": (lambda x: x.hsplit(2)[1], lambda x: x.dsplit(2)[1]),
+    "product with itself": (lambda x: x.mT @ x, lambda x: x.mT @ x),
+    "norm of a component": (lambda x: F.layer_norm(x, x.shape), lambda x: _normalised(x)),
     "unflatten": (lambda x: x.unflatten(-1, [2, 2]), lambda x: x.unflatten(-1, [2, 2])),
     "heads": (lambda x: x.view(-1, 2, 2).transpose(0, 1), lambda x: x.view(3, -1, 2, 2).transpose(1, 2)),
     "heads, back": (lambda x: x.view(-1, 2, 2).transpose(0, 1).transpose(0, 1).reshape(-1, 4),
@@ -75,6 +100,13 @@ SAME: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "causal": (lambda x: F.scaled_dot_product_attention(x[None], x[None], x[None], is_causal=True),
                lambda x: F.scaled_dot_product_attention(*[x.unsqueeze(1)] * 3, is_causal=True)),
 }  # fmt: skip
+
+
+def _normalised(x: Any) -> Any:
+    """Of a strided one, which has no ragged size, by components."""
+    if x.layout == taeda.jagged:
+        return F.layer_norm(x, x.shape[1:])
+    return nested.as_nested_tensor([F.layer_norm(part, part.shape) for part in x.unbind()])
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)
@@ -123,6 +155,9 @@ def test_sizes_of_jagged_tensors() -> None:
     assert (x._min_seqlen, x._max_seqlen) == (1, 5) and x.offsets().tolist() == [0, 2, 7, 8]
     with pytest.raises(RuntimeError, match="no single number"):
         range(length)
+    with pytest.raises(RuntimeError, match="no number to calculate with"):
+        x * length
+    assert is_nested_int(length) and not is_nested_int(3)
 
 
 def test_sizes_of_strided_tensors() -> None:
@@ -142,8 +177,12 @@ def test_padding(layout: taeda.layout) -> None:
     assert x.to_padded_tensor(0.0, (4, 6, 5)).shape == (4, 6, 5)
     padded.sum().backward()
     assert all(bool((grad == 1).all()) for grad in x.grad.unbind())
-    with pytest.raises(RuntimeError, match="smaller than the components"):
-        x.to_padded_tensor(0.0, (3, 4, 4))
+    if layout == taeda.jagged:
+        assert taeda.equal(x.to_padded_tensor(0.0, (3, 4, 4)), x.to_padded_tensor(0.0)[:, :4])
+        assert taeda.equal(nested_from_padded(padded, x.offsets()), x)
+    else:
+        with pytest.raises(RuntimeError, match="smaller than the components"):
+            x.to_padded_tensor(0.0, (3, 4, 4))
     with pytest.raises(RuntimeError, match="is for nested tensors"):
         taeda.ones(2).to_padded_tensor(0.0)
 
@@ -165,6 +204,11 @@ def test_in_place(layout: taeda.layout) -> None:
     taeda.testing.assert_close(x[1], parts()[1])
     y.copy_(x)
     assert taeda.equal(x, y)
+    y[0, 1, 2], y[1:] = 7.0, -1.0
+    assert y[0][1, 2] == 7 and bool((y[2] == -1).all()) and y.apply_(lambda v: v + 1)[2][0, 0] == 0
+    assert bool((y.uniform_(2, 3)[1] >= 2).all()) and y.data_ptr() == y.detach().data_ptr()
+    with pytest.raises(IndexError, match="of 3 components"):
+        y[3] = 0.0
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)
@@ -188,6 +232,40 @@ def test_an_op_may_have_another_gradient(layout: taeda.layout) -> None:
         assert plain.grad is not None and bool((plain.grad == (1 if which else 2)).all())
 
 
+@pytest.mark.parametrize("layout", LAYOUTS, ids=str)
+def test_itself_or_a_copy(layout: taeda.layout) -> None:
+    x = nest(parts(), layout)
+    assert x.to(x) is x and x.to(taeda.float64) is x and x.contiguous() is x and x.to("cpu") is x
+    assert x.to(x.dtype, copy=True) is not x and x.float() is not x and x.mT.contiguous().is_contiguous()
+    assert not x.is_shared() and x.share_memory_() is x and x.new_tensor([1]).dtype == taeda.float64
+    chosen = x[[2, 0]]
+    assert [part.shape[0] for part in chosen] == [1, 2]
+    assert len(x[taeda.tensor([True, False, False])]) == 1
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=str)
+def test_losses_are_those_of_all_elements(layout: taeda.layout) -> None:
+    x, flat = nest(parts(), layout), taeda.cat(parts())
+    for loss in (F.mse_loss, F.l1_loss, F.smooth_l1_loss, F.binary_cross_entropy_with_logits):
+        taeda.testing.assert_close(loss(x, x * 0.5), loss(flat, flat * 0.5))
+    with pytest.raises(RuntimeError, match="must be nested"):
+        F.mse_loss(x, flat)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=str)
+def test_no_rule_is_said_as_pytorch_does(layout: taeda.layout) -> None:
+    with pytest.raises(NotImplementedError, match="apply it to the components"):
+        nest(parts(), layout).renorm(2, 1, 1.0)
+    with pytest.raises(ValueError if layout == taeda.jagged else RuntimeError, match="dimension 0"):
+        nest(parts(), layout).transpose(0, 1)
+
+
+def test_no_components() -> None:
+    x = nested.nested_tensor([], dtype=taeda.float64)
+    assert repr(x) == "nested_tensor([\n\n])" and x.unbind() == () and (x + 1).dtype == taeda.float64
+    assert nested.to_padded_tensor(x, 1.0).shape == (0,) and x.contiguous() is x
+
+
 def test_components_keep_their_history() -> None:
     for layout in LAYOUTS:
         leaves = [part.requires_grad_() for part in parts()]
@@ -207,6 +285,7 @@ def test_over_values_and_offsets() -> None:
     assert nested.nested_tensor_from_jagged(values, lengths=taeda.tensor([1, 5])).offsets().tolist() == [0, 1, 6]
     second = nested.nested_tensor_from_jagged(values.view(2, 6), taeda.tensor([0, 2, 6]), jagged_dim=2)
     assert [part.shape for part in second] == [(2, 2), (2, 4)]
+    assert taeda.equal(NestedTensor(second.values(), second.offsets(), _ragged_idx=2), second)
     for bad in ([0, 9], [3, 1, 6], [-1, 6]):
         with pytest.raises(RuntimeError, match="reach outside|fall"):
             nested.nested_tensor_from_jagged(values, taeda.tensor(bad))
@@ -219,6 +298,10 @@ def test_narrow_and_masked_select() -> None:
         assert [part.tolist() for part in found] == [[0, 1], [13, 14, 15, 16]]
     found = nested.masked_select(x, x % 3 == 0)
     assert [part.tolist() for part in found] == [[0, 3, 6, 9], [12, 15, 18]]
+    found = nested.masked_select(x.view(2, 5, 2), (x % 4 == 0).view(2, 5, 2)[..., :1])
+    assert len(found) == 10 and found.offsets().tolist() == [0, 2, 2, 4, 4, 6, 6, 8, 8, 10, 10]
+    whole = nested.narrow(x, 1, taeda.tensor([4, 0]), taeda.tensor([6, 7]), layout=taeda.jagged)
+    assert whole.is_contiguous() and whole.offsets().tolist() == [0, 6, 13] and whole.values().shape == (13,)
     with pytest.raises(RuntimeError, match="outside of 10"):
         nested.narrow(x, 1, 8, 3, layout=taeda.jagged)
 
@@ -262,7 +345,7 @@ def test_from_mask() -> None:
         (lambda x: x + nest(parts()[:2], taeda.jagged), RuntimeError, "other lengths"),
         (lambda x: x + nest(parts(), taeda.strided), RuntimeError, "layouts"),
         (lambda x: x + taeda.ones(8, 4), RuntimeError, "does not broadcast"),
-        (lambda x: x.transpose(0, 1), RuntimeError, "which counts the components"),
+        (lambda x: x.transpose(0, 1), ValueError, "which counts its components"),
         (lambda x: x.flatten(1, 2), RuntimeError, "hold the ragged one"),
         (lambda x: x.split(1, 1), RuntimeError, "the ragged one"),
         (lambda x: x.view(3, 8, -1, 4), RuntimeError, "shape|size|elements"),
@@ -272,6 +355,7 @@ def test_from_mask() -> None:
         (lambda x: taeda.linalg.inv(x), RuntimeError, "takes no nested tensor"),
         (lambda x: F.linear(x.transpose(1, 2), W), RuntimeError, "ragged dimension"),
         (lambda x: x.tolist(), RuntimeError, "unbind"),
+        (lambda x: F.linear(taeda.ones(2, 4), x), RuntimeError, "only the input may be nested"),
     ],
 )  # fmt: skip
 def test_mistakes(call: Callable[[Tensor], Any], error: type[Exception], message: str) -> None:

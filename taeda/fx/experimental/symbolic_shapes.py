@@ -234,8 +234,11 @@ def constrain_unify(a: Any, b: Any) -> None:
 
 
 def is_nested_int(s: Any) -> bool:
-    """Whether a number stands for the lengths of a nested tensor: none does here."""
-    return False
+    """Whether a number stands for the lengths of a nested tensor."""
+    import sys
+
+    module = sys.modules.get("taeda.nested._ragged")  # before that is loaded, there is none
+    return module is not None and isinstance(s, module.RaggedSize)
 
 
 def rebind_unbacked(shape_env: Any, n: Any, result: Any) -> None:
