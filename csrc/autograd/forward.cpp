@@ -300,8 +300,9 @@ Tensor stand_in(const Tensor& made) {
   return u;
 }
 
+// Of one whose elements cannot be read here, a batch of vmap's among them, it is believed.
 bool is_zero(const Tensor& t) {
-  if (t.numel() == 0 || t.device().type == DeviceType::Meta) return true;
+  if (t.numel() == 0 || t.device().type == DeviceType::Meta || !t->storage()) return true;
   Tensor some = ops::any(t.device().is_cpu() ? t : ops::_to_copy(t, std::nullopt, std::nullopt, Device()));
   return !*elements<bool>(some);
 }

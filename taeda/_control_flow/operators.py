@@ -7,7 +7,7 @@ from typing import Any
 import taeda
 from taeda import _control_flow
 from taeda._control_flow.auto_functionalize import auto_functionalized, auto_functionalized_v2
-from taeda._control_flow.higher_order import HigherOrderOperator
+from taeda._control_flow.higher_order import HigherOrderOperator, known
 from taeda._control_flow.inline_asm_elementwise import inline_asm_elementwise
 from taeda._control_flow.out_dtype import out_dtype
 
@@ -23,6 +23,11 @@ class _Namespace:
             setattr(self, name, HigherOrderOperator(name, function))
         for made in (auto_functionalized, auto_functionalized_v2, inline_asm_elementwise, out_dtype):
             setattr(self, made.name(), made)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in known:
+            return known[name]
+        raise AttributeError(f"torch.ops.higher_order has no op {name!r}")
 
     def __reduce__(self) -> Any:
         return _find, ()

@@ -13,6 +13,7 @@ from taeda import _C
 __all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
 
 _NAME = "taeda.autograd.Function"
+_by_rule: Any = None  # func.vmap's: the Function that runs the rule of one, where an argument is a batch
 
 
 class FunctionCtx:
@@ -78,6 +79,20 @@ def _no_setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
     )
 
 
+def _no_vmap(info: Any, in_dims: tuple[Any, ...], *args: Any) -> Any:
+    """Runs the function for all examples of `func.vmap` at once, which else runs ``forward`` itself.
+
+    Args:
+        info: ``info.batch_size`` says how many examples there are, ``info.randomness`` what vmap was told.
+        in_dims: for each argument which dimension runs over examples, None where they share it.
+        args: those of ``forward``, whole.
+
+    Returns:
+        The outputs, and for each the dimension that runs over examples, or None.
+    """
+    raise NotImplementedError(f"{_NAME}: define a static method vmap(info, in_dims, *args) before calling it")
+
+
 class Function(_C._FunctionBase):
     """A differentiable function that brings its own derivative.
 
@@ -114,7 +129,10 @@ class Function(_C._FunctionBase):
 
     @classmethod
     def _apply_bound(cls, *args: Any, **kwargs: Any) -> Any:
-        return super().apply(*_bind(cls.forward, args, kwargs))
+        bound = _bind(cls.forward, args, kwargs)
+        if cls.vmap is not _no_vmap and _by_rule is not None:
+            cls = _by_rule(cls, bound) or cls
+        return super().apply(*bound)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(f"{_NAME}: a Function is called as {type(self).__name__}.apply(...)")
@@ -127,10 +145,7 @@ class Function(_C._FunctionBase):
     backward = vjp = _unset_backward = staticmethod(_no_backward)
     setup_context = _unset_setup_context = staticmethod(_no_setup_context)
 
-    @staticmethod
-    def vmap(info: Any, in_dims: tuple[int | None, ...], *args: Any) -> Any:
-        """Kept for PyTorch's programs: here ``vmap`` runs ``forward`` itself, on all examples or on one by one."""
-        raise NotImplementedError(f"{_NAME}: define a static method vmap(info, in_dims, *args) before calling it")
+    vmap = staticmethod(_no_vmap)
 
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
@@ -159,6 +174,11 @@ def _bind(forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     """All arguments of ``forward`` in order, its defaults included, since setup_context sees them."""
     bound = _signature(forward).bind(*args, **kwargs)
     bound.apply_defaults()
+    if bound.kwargs:
+        raise NotImplementedError(
+            f"{_NAME}: forward has keyword-only arguments ({', '.join(bound.kwargs)}), and kwarg-only Tensor args have "
+            "no place among gradients; let them be positional"
+        )
     return bound.args
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import taeda
 from taeda import Tensor
 from taeda.func._active import transforming
-from taeda.func._batched.tensor import Batch, EachDraws, OneDraw, SameForDifferent, running
+from taeda.func._batched.tensor import Batch, EachDraws, OneDraw, SameForDifferent, WrongRule, running
 from taeda.utils._python_dispatch import _disable_current_modes
 from taeda.utils._pytree import TreeSpec, broadcast_prefix, tree_flatten, tree_leaves, tree_unflatten
 
@@ -145,27 +145,19 @@ def _batch_size(leaves: Sequence[Any], dims: Sequence[int | None]) -> int:
     return sizes[0]
 
 
-def _no_tensor(leaf: Any) -> ValueError:
-    hint = ": item(), tolist() and their kin take numbers out of a tensor" if isinstance(leaf, int | float) else ""
-    return ValueError(f"taeda.func.vmap: the function must return tensors only; got {type(leaf).__name__}{hint}")
-
-
 class _Outputs:
     """The examples' results, one by one, all of one structure."""
 
     def __init__(self) -> None:
-        self.rows: list[list[Tensor]] = []
+        self.rows: list[list[Any]] = []
         self.spec: TreeSpec | None = None
 
     def add(self, result: Any) -> None:
         leaves, spec = tree_flatten(result)
-        for leaf in leaves:
-            if not isinstance(leaf, Tensor):
-                raise _no_tensor(leaf)
         if self.spec is not None and spec != self.spec:
             raise RuntimeError(f"taeda.func.vmap: the structure of the result differs by example: {self.spec}, {spec}")
         for index, (one, first) in enumerate(zip(leaves, self.rows[0] if self.rows else leaves, strict=True)):
-            if one.shape != first.shape or one.dtype != first.dtype:
+            if isinstance(one, Tensor) and (one.shape != first.shape or one.dtype != first.dtype):
                 raise RuntimeError(
                     f"taeda.func.vmap: result {index} differs by example: {tuple(first.shape)} {first.dtype} and "
                     f"{tuple(one.shape)} {one.dtype}, so it has no batch"
@@ -182,7 +174,9 @@ class _Outputs:
 
 def _result_dims(out_dims: Any, spec: TreeSpec) -> list[int | None]:
     """For each leaf of the results where the dimension over examples goes."""
-    dims = broadcast_prefix(tuple(out_dims) if isinstance(out_dims, list) else out_dims, spec)
+    dims = broadcast_prefix(out_dims, spec)
+    if dims is None and isinstance(out_dims, list):
+        dims = broadcast_prefix(tuple(out_dims), spec)
     if dims is None and spec.is_leaf() and isinstance(out_dims, (tuple, list)) and len(out_dims) == 1:
         dims = list(out_dims)
     if dims is None:
@@ -190,10 +184,10 @@ def _result_dims(out_dims: Any, spec: TreeSpec) -> list[int | None]:
     return dims
 
 
-def _joined(column: Sequence[Tensor], dim: Any, count: int) -> Tensor:
+def _joined(column: Sequence[Any], dim: Any, count: int) -> Any:
     first = column[0]
     if dim is None:
-        if all(one is first or taeda.equal(one, first) for one in column):
+        if not isinstance(first, Tensor) or all(one is first or taeda.equal(one, first) for one in column):
             return first
         raise ValueError("taeda.func.vmap: out_dims has None for a result that differs by example")
     _check_result_dim(dim, first)
@@ -204,7 +198,13 @@ def _joined(column: Sequence[Tensor], dim: Any, count: int) -> Tensor:
     return first.new_zeros(shape)
 
 
-def _check_result_dim(dim: Any, result: Tensor) -> None:
+def _check_result_dim(dim: Any, result: Any) -> None:
+    if not isinstance(result, Tensor):
+        hint = ": item(), tolist() and their kin take numbers out of a tensor" * isinstance(result, int | float)
+        raise ValueError(
+            "taeda.func.vmap: the function must return tensors only, or say with None in out_dims what is one for all; "
+            f"got {type(result).__name__}{hint}"
+        )
     if not isinstance(dim, int):
         raise ValueError(f"taeda.func.vmap: out_dims holds ints and None; got {type(dim).__name__}")
     if not -result.dim() - 1 <= dim <= result.dim():
@@ -226,7 +226,8 @@ def vmap(
             each example. It should be pure.
         in_dims: for each positional argument (or leaf of it) which dimension runs over examples; None for one that all
             share. One int serves all.
-        out_dims: where that dimension goes in the results; None for results that do not depend on the example.
+        out_dims: where that dimension goes in the results; None for results that do not depend on the example, which
+            may be anything.
         randomness: whether the function may draw from the default generator: ``"error"``, or ``"different"`` numbers
             for each example, or the ``"same"``, which must not depend on values of the example.
         chunk_size: how many examples run at once, to save memory; all if None.
@@ -252,8 +253,8 @@ def vmap(
             arguments = _Unmapped(lambda: None, leaves)
             try:
                 with _DRAWS[randomness]():
-                    return draws.run(call.at_once, out_dims, chunk_size or call.size)
-            except SameForDifferent:
+                    return call.at_once(draws, out_dims, chunk_size or call.size)
+            except (SameForDifferent, WrongRule):
                 draws.start_again()
                 raise
             except Exception:
@@ -294,10 +295,10 @@ class _Call(NamedTuple):
         """Shows the structure of an empty batch's results."""
         return self._run(lambda x, dim: x.new_zeros([*x.shape[:dim], *x.shape[dim + 1 :]]))
 
-    def at_once(self, out_dims: Any, chunk_size: int) -> Any:
+    def at_once(self, draws: Draws, out_dims: Any, chunk_size: int) -> Any:
         """The results of all examples, of ``chunk_size`` of them at a time."""
         starts = range(0, self.size, chunk_size)
-        parts = [self._part(start, min(chunk_size, self.size - start), out_dims) for start in starts]
+        parts = [draws.run(self._part, start, min(chunk_size, self.size - start), out_dims) for start in starts]
         (_, spec, dims), columns = parts[0], zip(*(values for values, _, _ in parts), strict=True)
         joined = [c[0] if d is None or len(c) == 1 else taeda.cat(c, d) for c, d in zip(columns, dims, strict=True)]
         return tree_unflatten(joined, spec)
@@ -322,8 +323,6 @@ def _values(batch: Batch, result: Any, out_dims: Any) -> tuple[list[Tensor], Tre
     dims = _result_dims(out_dims, spec)
     values = []
     for leaf, dim in zip(leaves, dims, strict=True):
-        if not isinstance(leaf, Tensor):
-            raise _no_tensor(leaf)
         if dim is not None:
             _check_result_dim(dim, leaf)
         values.append(batch.shared(leaf) if dim is None else batch.whole(leaf).movedim(0, dim))

@@ -92,7 +92,8 @@ def combine_state_for_ensemble(
 
 
 def functional_init(model_class: Any, ensemble_shape: Sequence[int] = (), device: Any = "cpu") -> Callable[..., Any]:
-    """From the arguments of ``model_class`` to parameters, the function of `make_functional`, and their names.
+    """From the arguments of ``model_class`` to parameters, the function that takes them and a tuple of the module's
+    arguments, and their names.
 
     Args:
         model_class: makes a module without buffers; see `functional_init_with_buffers`.
@@ -105,11 +106,11 @@ def functional_init(model_class: Any, ensemble_shape: Sequence[int] = (), device
     """
     with_buffers = functional_init_with_buffers(model_class, ensemble_shape, device)
 
-    def make(*args: Any, **kwargs: Any) -> tuple[Tensors, FunctionalModule, tuple[str, ...]]:
+    def make(*args: Any, **kwargs: Any) -> tuple[Tensors, Callable[..., Any], tuple[str, ...]]:
         weights, buffers, function, names, _ = with_buffers(*args, **kwargs)
         if buffers:
             raise RuntimeError("taeda.func.functional_init: the module has buffers; see functional_init_with_buffers")
-        return weights, FunctionalModule(function.stateless_model, names), names
+        return weights, lambda weights, data: function(weights, (), data), names
 
     return make
 
@@ -123,12 +124,16 @@ def functional_init_with_buffers(
             f"taeda.func.functional_init: ensemble_shape must hold one number above zero or none; got {ensemble_shape}"
         )
 
-    def make(*args: Any, **kwargs: Any) -> tuple[Tensors, Tensors, FunctionalModuleWithBuffers, Any, Any]:
+    def make(*args: Any, **kwargs: Any) -> tuple[Tensors, Tensors, Callable[..., Any], Any, Any]:
         models = [model_class(*args, **kwargs).to(device) for _ in range(ensemble_shape[0] if ensemble_shape else 1)]
         function, weights, buffers = make_functional_with_buffers(models[0])
         if ensemble_shape:
             _, weights, buffers = combine_state_for_ensemble(models)
-        return weights, buffers, function, function.param_names, function.buffer_names
+
+        def call(weights: Tensors, buffers: Tensors, data: tuple[Any, ...]) -> Any:
+            return function(weights, buffers, *data)
+
+        return weights, buffers, call, function.param_names, function.buffer_names
 
     return make
 

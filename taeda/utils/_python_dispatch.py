@@ -60,6 +60,16 @@ def _get_current_dispatch_mode_stack() -> list[TorchDispatchMode]:
 
 
 @contextmanager
+def _pop_mode_temporarily() -> Iterator[TorchDispatchMode]:
+    """Take the innermost mode off for the length of a ``with`` block, which it is given to."""
+    mode = taeda._C._pop_torch_dispatch_mode()
+    try:
+        yield mode
+    finally:
+        taeda._C._push_torch_dispatch_mode(mode)
+
+
+@contextmanager
 def _disable_current_modes() -> Iterator[list[TorchDispatchMode]]:
     """Take all dispatch modes off for the length of a ``with`` block; yields them, outermost first."""
     modes = [taeda._C._pop_torch_dispatch_mode() for _ in range(taeda._C._len_torch_dispatch_stack())][::-1]

@@ -231,7 +231,7 @@ def set_device_states(devices: list[int], states: list[Tensor], *, device_type: 
 # Without re-entering the engine: saved tensors are stand-ins that a second run fills
 
 
-class _EnoughError(Exception):
+class _EnoughError(BaseException):
     """Ends the second run early."""
 
 

@@ -208,17 +208,20 @@ def test_settings() -> None:
 
 def test_rounds() -> None:
     state = RendezvousState()
-    for node in "cab":
+    first, later, last = "host_9_1", "host_10_0", "other_1_0"
+    for node in (last, first, later):
         state.join(node, 2)
-    assert state.complete and state.participants == {"a": 0, "c": 1} and state.spare == ["b"]
-    state.leave("a")
-    state.join("b", 2)
-    assert state.waiting == ["b"] and not state.spare  # there is room in the next round
-    state.leave("c")
+    assert state.complete and state.participants == {first: 0, last: 1} and state.spare == [later]
+    state.leave(first)
+    state.join(later, 2)
+    assert state.waiting == [later] and not state.spare  # there is room in the next round
+    state.leave(last)
     assert not state.complete and state.round == 1
-    state.join("b", 2)
-    assert state.participants == {"b": None} and not state.waiting
+    state.join(later, 2)
+    assert state.participants == {later: None} and not state.waiting
     assert RendezvousState.of(state.to_bytes()) == state
+    state.join(first, 2)
+    assert state.participants == {first: 0, later: 1}
 
 
 def handlers(count: int, least: int, most: int, **kwargs) -> list[DynamicRendezvousHandler]:

@@ -48,10 +48,9 @@ def test_chunks(chunks):
 def test_modules_are_made_as_functions() -> None:
     weights, buffers, function, names, more = _functional_modules.functional_init_with_buffers(nn.BatchNorm1d, [3])(4)
     assert [w.shape for w in weights] == [(3, 4)] * 2 and names == ("weight", "bias") and more[0] == "running_mean"
-    function.eval()
-    assert taeda.vmap(function, in_dims=(0, 0, None))(weights, buffers, taeda.ones(2, 4)).shape == (3, 2, 4)
+    assert taeda.vmap(function, in_dims=(0, 0, None))(weights, buffers, (taeda.ones(2, 4),)).shape == (3, 2, 4)
     weights, function, _ = _functional_modules.functional_init(nn.Linear)(4, 2)
-    assert function(weights, taeda.ones(1, 4)).shape == (1, 2)
+    assert function(weights, (taeda.ones(1, 4),)).shape == (1, 2)
     with pytest.raises(RuntimeError, match="buffers"):
         _functional_modules.functional_init(nn.BatchNorm1d)(4)
     with pytest.raises(ValueError, match="ensemble_shape"):

@@ -7,18 +7,21 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._library.ops import OpOverload
-from taeda.func._batched.tensor import Batch
+from taeda.func._batched.tensor import Batch, Unbatchable
 
 
-def product(batch: Batch, a: Tensor, b: Tensor) -> Tensor:
-    """The values of ``a @ b``, matrices or batches of matrices of one number of dimensions."""
+def product(batch: Batch, op: OpOverload, a: Tensor, b: Tensor) -> Tensor:
+    """The values of ``a @ b``, matrices or, for ``bmm`` and its kin, batches of them."""
+    rank = 3 if "bmm" in op.name() else 2
+    if a.dim() != rank or b.dim() != rank:
+        raise Unbatchable(f"{op} of {a.dim()} and {b.dim()} dimensions")  # one example's error says it better
     if not batch.holds(b) and b.dim() == 2:  # one matrix for all: rows of all examples go through it at once
         return taeda.matmul(batch.whole(a), b)
     return taeda.matmul(a.value if batch.holds(a) else a, b.value if batch.holds(b) else b)  # type: ignore[attr-defined]
 
 
 def mm(batch: Batch, op: OpOverload, self: Tensor, mat2: Tensor) -> Any:
-    return batch.wrap(product(batch, self, mat2))
+    return batch.wrap(product(batch, op, self, mat2))
 
 
 def mv(batch: Batch, op: OpOverload, self: Tensor, vec: Tensor) -> Any:
@@ -37,7 +40,7 @@ def dot(batch: Batch, op: OpOverload, self: Tensor, tensor: Tensor) -> Any:
 
 
 def addmm(batch: Batch, op: OpOverload, self: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    return batch.wrap(_sum(batch.padded(self, a.dim()), product(batch, a, b), beta, alpha))
+    return batch.wrap(_sum(batch.padded(self, a.dim()), product(batch, op, a, b), beta, alpha))
 
 
 def addmv(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import taeda
 from taeda._library.ops import OpOverload
 from taeda._main.tables import generated_text
 from taeda._schema.tags import Tag
+from taeda.func._batched.program_rules import run_program_rule
 from taeda.func._batched.tensor import Batch, Rule
 
 _OF_PROGRAMS: dict[str, Rule] = {}
@@ -58,34 +58,11 @@ def _by_kind(op: OpOverload) -> Rule | None:
     return None if "AnyDevice" in kinds else _named("general.one_by_one")
 
 
-# --- rules that programs register
-
-
-class VmapInfo(NamedTuple):
-    """What a program's own rule is told of the ``vmap`` that runs."""
-
-    batch_size: int
-    randomness: str
-
-
 def register_program_rule(name: str, function: Rule) -> None:
     """Registers ``function(info, in_dims, *args, **kwargs)``: it gives results and their dimensions over examples."""
 
     def run(batch: Batch, op: OpOverload, *args: Any, **kwargs: Any) -> Any:
-        dims = tuple(_tree_map(lambda x: 0 if batch.holds(x) else None, x) for x in args)
-        values = [_tree_map(lambda x: x.value if batch.holds(x) else x, x) for x in args]
-        results, out_dims = function(VmapInfo(batch.size, batch.randomness), dims, *values, **kwargs)
-        if not isinstance(results, (list, tuple)):
-            return _placed(batch, results, out_dims)
-        return tuple(_placed(batch, x, dim) for x, dim in zip(results, out_dims, strict=True))
+        return run_program_rule(name, function, batch, args, kwargs)
 
     _OF_PROGRAMS[name] = run
     rule_of.cache_clear()
-
-
-def _tree_map(function: Callable[[Any], Any], x: Any) -> Any:
-    return type(x)(map(function, x)) if isinstance(x, (list, tuple)) else function(x)
-
-
-def _placed(batch: Batch, result: Any, dim: int | None) -> Any:
-    return result if dim is None else batch.wrap(result.movedim(dim, 0))

@@ -117,13 +117,34 @@ class Batch:
         return x.value  # type: ignore[attr-defined, no-any-return]
 
 
-class EachDraws(TorchDispatchMode):
-    """In the block each example draws its own random numbers; those of no example in particular cannot be."""
+class _Draws(TorchDispatchMode):
+    """What random numbers the examples of one batch get, the next that begins to run where the mode is made."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.level = len(_stack())
 
     def __torch_dispatch__(self, func: OpOverload, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        batch, given = current(), kwargs or {}
-        is_batched = _innermost(args, kwargs) is not None
-        if batch is None or is_batched or Tag.nondeterministic_seeded not in func.tags:
+        given, stack = kwargs or {}, _stack()
+        if Tag.nondeterministic_seeded not in func.tags or len(stack) <= self.level:
+            return func(*args, **given)
+        batch = _innermost(args, given)
+        return self.draw(stack[self.level], -1 if batch is None else batch.level, func, args, given)
+
+    def draw(self, batch: Batch, level: int, func: OpOverload, args: Any, given: dict[str, Any]) -> Any:
+        """What ``func`` draws; ``level`` is that of the innermost batch among its arguments, -1 without one."""
+        raise NotImplementedError
+
+
+class EachDraws(_Draws):
+    """In the block each example draws its own random numbers; those of no example in particular cannot be."""
+
+    def draw(self, batch: Batch, level: int, func: OpOverload, args: Any, given: dict[str, Any]) -> Any:
+        name = func._schema.name.removeprefix("aten::")
+        if level == batch.level and _for_sizes_of_first(batch, name, args, given):  # outer batches' modes see it
+            drawn = func(args[0].value, *args[1:], **given)
+            return args[0] if name.endswith("_") else batch.wrap_all(drawn)
+        if level >= batch.level:
             return func(*args, **given)
         given = bound(func, args, given)
         if func._schema.is_mutable:
@@ -135,35 +156,61 @@ class EachDraws(TorchDispatchMode):
         return batch.wrap(func(**given | {"size": [batch.size, *given["size"]]}))
 
 
+class WrongRule(RuntimeError):
+    """A function's own rule for batches that does not give what rules give."""
+
+
 class SameForDifferent(RuntimeError):
     """The examples are to draw the same numbers for values of their own."""
 
 
-class OneDraw(TorchDispatchMode):
-    """One draw serves all examples, which it can where they draw alike."""
+class OneDraw(_Draws):
+    """One draw serves all examples, which it can where the numbers do not depend on what differs by example."""
 
-    def __torch_dispatch__(self, func: OpOverload, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if Tag.nondeterministic_seeded in func.tags and _innermost(args, kwargs) is not None:
+    def draw(self, batch: Batch, level: int, func: OpOverload, args: Any, given: dict[str, Any]) -> Any:
+        if level != batch.level:
+            return func(*args, **given)
+        name = func._schema.name.removeprefix("aten::")
+        if not _for_sizes_of_first(batch, name, args, given):
             raise SameForDifferent(
                 f"taeda.func.vmap: randomness='same' cannot serve {func}, of which an argument differs by example; "
                 "draw the numbers before, or with randomness='different'"
             )
-        return func(*args, **(kwargs or {}))
+        example = unbatched(batch, args[0], 0)
+        if name == "native_dropout":
+            scale, mask = func(example.new_ones(example.shape), *args[1:], **given)
+            return args[0] * scale, mask
+        drawn = func(example.clone(), *args[1:], **given)
+        return args[0].copy_(drawn) if name.endswith("_") else drawn
+
+
+def _for_sizes_of_first(batch: Batch, name: str, args: Any, kwargs: Any) -> bool:
+    """Whether of the arguments the first alone differs by example, whose values the op does not look at."""
+    others = _innermost(args[1:], kwargs)
+    if not batch.holds(args[0]) or (others is not None and others.level >= batch.level):
+        return False
+    return name.endswith("_like") or name == "native_dropout" or (name.endswith("_") and "with_noise" not in name)
 
 
 _running = threading.local()
 
 
+def _stack() -> list[Batch]:
+    """The batches that run in this thread, the innermost last."""
+    stack: list[Batch] = _running.__dict__.setdefault("stack", [])
+    return stack
+
+
 def current() -> Batch | None:
     """The innermost ``vmap`` that runs all examples at once in this thread."""
-    stack = getattr(_running, "stack", None)
+    stack = _stack()
     return stack[-1] if stack else None
 
 
 @contextmanager
 def running(size: int, rule_of: Callable[[OpOverload], Rule | None], randomness: str = "error") -> Iterator[Batch]:
     """A new batch of ``size`` examples, the innermost one in the block; ``rule_of`` tells what serves an op."""
-    stack = _running.__dict__.setdefault("stack", [])
+    stack = _stack()
     stack.append(Batch(size, len(stack), rule_of, randomness))
     try:
         yield stack[-1]
