@@ -518,7 +518,7 @@ PyObject* call_op(const Op& op, PyObject* const* args, Py_ssize_t n, PyObject* n
       if (PyErr_Occurred()) return nullptr;
       if (const Op* other = slot ? nullptr : number_overload(op, args, n, names))
         return call_op(*other, args, n, names, keys);
-      TAEDA_FAIL(Type, attempt.why, "\n  ", op.info().schema);
+      TAEDA_FAIL(Runtime, attempt.why, "\n  ", op.info().schema);  // of PyTorch's class, not TypeError
     }
     attempt.given.tell(op);
     // Of several mutable arguments the results are the first in place, the last of an out= call.

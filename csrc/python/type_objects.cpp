@@ -209,6 +209,7 @@ PyObject* wrap(TypePtr type) {
 }
 
 TypePtr to_type(PyObject* object, const char* name) {
+  TAEDA_CHECK(object != Py_None, "'", name, "' must be a type as TensorType.get(); got None");
   TAEDA_CHECK_TYPE(PyObject_TypeCheck(object, &g_type), "'", name, "' must be a type as TensorType.get(); got ",
                    Py_TYPE(object)->tp_name);
   return type_of_self(object);

@@ -1,5 +1,12 @@
 """What PyTorch keeps in ``torch._jit_internal``."""
 
+from taeda._main.annotation_questions import check_empty_containers as check_empty_containers
+from taeda._main.annotation_questions import is_dict as is_dict
+from taeda._main.annotation_questions import is_future as is_future
+from taeda._main.annotation_questions import is_list as is_list
+from taeda._main.annotation_questions import is_optional as is_optional
+from taeda._main.annotation_questions import is_tuple as is_tuple
+from taeda._main.annotation_questions import is_union as is_union
 from taeda._main.script_marks import Any as Any
 from taeda._main.script_marks import BroadcastingList1 as BroadcastingList1
 from taeda._main.script_marks import BroadcastingList2 as BroadcastingList2

@@ -194,7 +194,7 @@ class OpOverloadPacket:
         if taeda.overrides.has_torch_function(relevant):  # by a type that is no tensor
             return taeda.overrides.handle_torch_function(self, relevant, *args, **kwargs)
         given = ", ".join([*(type(a).__name__ for a in args), *(f"{k}={type(v).__name__}" for k, v in kwargs.items())])
-        raise TypeError(f"taeda.ops.{self}: no overload takes ({given})\n  " + "\n  ".join(reasons))
+        raise RuntimeError(f"taeda.ops.{self}: no overload takes ({given})\n  " + "\n  ".join(reasons))
 
     @property
     def op(self) -> OpOverloadPacket:

@@ -168,6 +168,10 @@ def container_isinstance(obj: Any, target_type: Any) -> bool:
     origin, inner = get_origin(target_type), get_args(target_type)
     if origin is None:
         return target_type is Any or isinstance(obj, type(None) if target_type is None else target_type)
+    if origin in (list, dict, tuple):
+        from taeda._main.annotation_questions import check_empty_containers
+
+        check_empty_containers(obj)
     return _fits(obj, origin, inner)
 
 

@@ -115,9 +115,35 @@ class SymBoolType(_Plain):
 
 
 class TensorType(_Plain):
-    """A tensor."""
+    """A tensor. What values know of tensors beyond that (`sizes`, `dtype`, ...) is unknown of the plain type; what is
+    made of it (`with_sizes`) knows more."""
 
     _schema = "Tensor"
+
+    @staticmethod
+    def getInferred() -> TensorType:
+        """The type of what was taken for a tensor, since nobody said: the same."""
+        return TensorType.get()
+
+    @staticmethod
+    def create_from_tensor(tensor: Any) -> Any:
+        """The type of a tensor with all that is known of this one."""
+        from taeda._schema.tensor_facts import ShapedTensorType, TensorFacts
+
+        return ShapedTensorType(TensorFacts.of(tensor))
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _FACTS:
+            raise AttributeError(f"'TensorType' object has no attribute '{name}'")
+        from taeda._schema.tensor_facts import ShapedTensorType, TensorFacts
+
+        return getattr(ShapedTensorType(TensorFacts()), name)
+
+
+_FACTS = frozenset([
+    "contiguous", "device", "dim", "dtype", "requires_grad", "scalarType", "sizes", "strides", "undefined",
+    "varyingSizes", "with_device", "with_dtype", "with_sizes",
+])  # fmt: skip
 
 
 class _GeneratorType(_Plain):

@@ -43,6 +43,7 @@ from taeda.jit._script import interface as interface
 from taeda.jit._script import script as script
 from taeda.jit._script import script_if_tracing as script_if_tracing
 from taeda.jit._script import script_method as script_method
+from taeda.jit.ir import hide_source_ranges
 from taeda.jit.tracing.checking import TracingCheckError as TracingCheckError
 from taeda.jit.tracing.module import TopLevelTracedModule as TopLevelTracedModule
 from taeda.jit.tracing.module import TracedModule as TracedModule
@@ -54,6 +55,7 @@ from taeda.jit.tracing.trace import trace_module as trace_module
 from taeda.utils import set_module as set_module
 
 _script_if_tracing = script_if_tracing
+_hide_source_ranges = hide_source_ranges
 _unwrap_optional = script_marks._unwrap_optional
 isinstance = container_isinstance
 
@@ -90,6 +92,24 @@ def wait(future: Future[Any]) -> Any:
 
 
 _fork, _wait = fork, wait
+
+
+def _register_decomposition(op: Any, graph: Any) -> None:
+    """The graph that spells an op by others; ``torch._C._jit_pass_run_decompositions`` puts it in the op's place."""
+    from taeda.jit.optimise.decompositions import register
+
+    register(op, graph)
+
+
+def _unique_state_dict(module: Any, keep_vars: bool = False) -> dict[str, Any]:
+    """As ``module.state_dict()``, of tensors that are there by several names only the first."""
+    seen: set[int] = set()
+    found = {}
+    for name, tensor in module.state_dict(keep_vars=True).items():
+        if id(tensor) not in seen:
+            seen.add(id(tensor))
+            found[name] = tensor if keep_vars else tensor.detach()
+    return found
 
 
 def explain(function: Any, file: Any = None) -> None:

@@ -9,9 +9,9 @@ from taeda.jit._frozen_parts import FrozenParts
 from taeda.jit._module import RecursiveScriptModule, ScriptModule
 from taeda.jit.check.classes import ClassInfo, class_named
 from taeda.jit.check.function import MISSING, Function, Parameter
-from taeda.jit.ir import Graph
-from taeda.jit.optimise import fold_batch_norms, optimise, remove_dead_code
-from taeda.jit.optimise.attributes import Slot, changed_slots, make_constant_attributes, resolve
+from taeda.jit.ir import Graph, Node
+from taeda.jit.optimise import fold_numerics, inline_forks, optimise, remove_dead_code
+from taeda.jit.optimise.attributes import Slot, changed_slots, make_constant_attributes, overlapping, refuse, resolve
 from taeda.jit.translate.build import forget
 
 
@@ -53,7 +53,7 @@ def _info(mod: Any) -> ClassInfo:
 def _in_eval_mode(name: str, mod: Any) -> Any:
     if not isinstance(mod, ScriptModule):
         raise RuntimeError(f"{name}: wants what taeda.jit.script or trace returned; got {type(mod).__name__}")
-    if mod.training:
+    if getattr(mod, "training", False):
         raise RuntimeError(f"{name}: the module must be in eval mode; call its eval() first")
     return mod
 
@@ -74,16 +74,26 @@ def freeze(mod: Any, preserved_attrs: list[str] | None = None, optimize_numerics
     return frozen(_in_eval_mode("taeda.jit.freeze", mod), list(preserved_attrs or []), optimize_numerics)
 
 
-def frozen(mod: Any, wanted: list[str], optimize_numerics: bool) -> Any:
-    """As `freeze`, in whichever mode ``mod`` is."""
+def frozen(mod: Any, wanted: list[str], optimize_numerics: bool, keep_parameters: bool = False) -> Any:
+    """As `freeze`, in whichever mode ``mod`` is. Parameters stay if ``mod`` is training, or if it is asked for."""
     info = _info(mod)
     slots = [slot for name in wanted if name not in info.methods for slot in _slots(mod, name)]
     methods = {name: info.methods[name] for name in dict.fromkeys(["forward", *wanted]) if name in info.methods}
     graphs = {name: function.graph.copy() for name, function in methods.items()}
-    _freeze(graphs, mod._c, slots)
+    for graph in graphs.values():
+        inline_forks(graph, _calls_methods)
+    parameters = []
+    if keep_parameters or getattr(mod, "training", False):
+        parameters = [(part._c, name) for part in mod.modules() for name, _ in part.named_parameters(recurse=False)]
+    _freeze(graphs, mod._c, slots + parameters)
     for graph in graphs.values():
         _finish(graph, optimize_numerics)
     return _module(mod, methods, graphs, slots)
+
+
+def _calls_methods(fork: Node) -> bool:
+    """Whether what runs aside calls methods, of objects that a frozen module does not have."""
+    return bool(fork.g("Subgraph").findAllNodes("prim::CallMethod"))
 
 
 def _slots(mod: Any, name: str) -> list[Slot]:
@@ -114,15 +124,17 @@ def _freeze(graphs: dict[str, Graph], held: Any, kept: list[Any]) -> None:
         owned = {}
         for name, graph in graphs.items():
             owned[name] = resolve(graph, held)
+            refuse(graph, owned[name], held)
             slots, unknown = changed_slots(graph, owned[name])
             keep, names = keep | slots, names | unknown
+        keep |= overlapping(keep, [slot for each in owned.values() for slot in each.reads.values()])
         for name, graph in graphs.items():
             make_constant_attributes(graph, owned[name], keep, names, tensors)
             optimise(graph)
 
 
 def _finish(graph: Graph, optimize_numerics: bool) -> bool:
-    changed = optimize_numerics and fold_batch_norms(graph)
+    changed = optimize_numerics and fold_numerics(graph)
     if changed:
         optimise(graph)
     remove_dead_code(graph)
@@ -156,11 +168,13 @@ def run_frozen_optimizations(
 
 
 def optimize_for_inference(mod: Any, other_methods: list[str] | None = None) -> Any:
-    """``mod``, a compiled module in eval mode, frozen and made as fast as may be.
+    """``mod``, a compiled module, which is put into eval mode, frozen and made as fast as may be.
 
     Raises:
-        RuntimeError: another module, or one in training mode.
+        RuntimeError: another module.
     """
+    if isinstance(mod, ScriptModule) and getattr(mod, "training", False):
+        mod.eval()
     _in_eval_mode("taeda.jit.optimize_for_inference", mod)
     if not mod.__dict__.get("_is_frozen"):
         return freeze(mod, other_methods)

@@ -23,7 +23,7 @@ class FrozenParts:
 
     def __init__(self, mod: Any, graphs: list[Graph], kept: list[Slot]) -> None:
         self._modules = {part._c: part for part in mod.modules()}
-        self._names: dict[Any, dict[str, None]] = {mod._c: {"training": None}}
+        self._names: dict[Any, dict[str, None]] = {mod._c: {}}
         self._whole: set[Any] = set()
         self._made: dict[Any, RecursiveScriptModule] = {}
         for owner, name in kept:
@@ -33,21 +33,34 @@ class FrozenParts:
                 held = getattr(held, "_c", held)
             else:  # a method
                 held = owner
-            if isinstance(held, _C._jit.Object) and not any(held is other for other, _ in kept if other is not owner):
+            if isinstance(held, _C._jit.Object) and not any(held == other for other, _ in kept if other != owner):
                 self._whole.add(held)
         owned = [objects_in(graph, mod._c) for graph in graphs]
         for each in owned:
             for value, held in each.objects.items():
                 self._read(value, held)
         self._whole.discard(mod._c)
+        self._share()
         self.root = self._twin(mod._c)
         for each in owned:
             for value, held in each.objects.items():
                 if held in self._made:
                     value.setType(self._made[held]._info.type)
 
+    def _share(self) -> None:
+        """Modules of one class keep the same attributes, so that they still are of one class."""
+        by_class: dict[str, list[Any]] = {}
+        for held in self._names:
+            by_class.setdefault(held.type()._name, []).append(held)
+        for alike in by_class.values():
+            names = {name: None for held in alike for name in self._names[held]}
+            for held in alike:
+                self._names[held] = names
+        whole = {held.type()._name for held in self._whole}
+        self._whole.update(held for held in self._names if held.type()._name in whole and held in self._modules)
+
     def _use(self, owner: Any, name: str) -> None:
-        self._names.setdefault(owner, {"training": None})[name] = None
+        self._names.setdefault(owner, {})[name] = None
 
     def _read(self, value: Value, held: Any) -> None:
         for node in value._users:

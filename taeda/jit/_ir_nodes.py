@@ -24,6 +24,12 @@ class Use:
     def __init__(self, user: Node, offset: int) -> None:
         self.user, self.offset = user, offset
 
+    def isAfter(self, other: Use) -> bool:
+        """Whether it comes behind another in the program."""
+        if self.user is other.user:
+            return self.offset > other.offset
+        return self.user.isAfter(other.user)
+
     def __repr__(self) -> str:
         return f"Use(user={self.user.kind()}, offset={self.offset})"
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import taeda
 from taeda import _C, Tensor
-from taeda._schema.types import BoolType, FloatType, Type
+from taeda._schema.types import BoolType, FloatType, TensorType, Type
 from taeda.jit._ir_nodes import Block, Node, Value
 from taeda.jit._ir_types import DTYPE_NAMES, DTYPES, FunctionType, ShapedTensorType, TensorFacts
 from taeda.jit.source import Source, SourceRange
@@ -134,10 +134,10 @@ class _Parser:
             name = self.advance()
             if not name.startswith("%"):
                 self.fail("a value as %x")
-            if self.token != ":":
-                self.fail("':' and a type")
-            self.start, self.token = self.at, ":"
-            type = self.type()
+            type: Any = TensorType.get()  # unless the text says more
+            if self.token == ":":
+                self.start = self.at
+                type = self.type()
             value = add(type=type.tree if isinstance(type, ShapedTensorType) else type)
             value.setType(type)
             _name(value, name[1:])
@@ -245,6 +245,8 @@ class _Parser:
             self.advance()
             return next(self.tensors, taeda.empty(0))
         if (match := re.compile(r"\{([^}:\"]+)\}").match(self.text, self.start)) is not None:
+            if re.fullmatch(r"\s*[-+]?(inf|nan|[\d.]+([eE][-+]?\d+)?)\s*", match[1]) is None:
+                self.fail("a number between the braces")
             self.seek(match.end())
             return taeda.tensor(_number(match[1]))
         many = re.compile(r"((?:[-+\w.]+\s+)*)\[ (CPU|CUDA|META)(\w+?)Type\{([\d,]*)\} \]").match(self.text, self.start)
@@ -255,8 +257,40 @@ class _Parser:
         kind = DTYPES[DTYPE_NAMES.index(many[3])]
         return taeda.tensor(items, dtype=kind).reshape([int(n) for n in many[4].split(",") if n])
 
+    def generator(self) -> Any:
+        """``(device="cpu", seed=0)``, behind ``torch.Generator``."""
+        self.expect("(")
+        said = {}
+        while not self.take(")"):
+            word = self.advance()
+            self.expect("=")
+            said[word] = self.literal()
+            self.take(",")
+        seed = said.get("seed", 0)
+        if not isinstance(seed, int) or not 0 <= seed < 1 << 63:
+            self.fail(f"a seed from 0 to {(1 << 63) - 1}; got {seed}")
+        return taeda.Generator(said.get("device", "cpu")).manual_seed(seed)
+
+    def annotated(self) -> Any:
+        """The value in ``annotate(List[int], [])``."""
+        self.expect("(")
+        depth = 0
+        while depth or self.token != ",":
+            if not self.token:
+                self.fail("','")
+            depth += (self.token == "[") - (self.token == "]")
+            self.advance()
+        self.advance()
+        value = self.literal()
+        self.expect(")")
+        return value
+
     def literal(self) -> Any:
         token = self.advance()
+        if token == "torch.Generator":
+            return self.generator()
+        if token == "annotate":
+            return self.annotated()
         if token.startswith('"'):
             return unquote(token)
         if token in ("True", "False", "None"):
@@ -344,6 +378,9 @@ def _settle_constant(node: Node) -> None:
         node.f_(name, float(value))
     elif type is BoolType.get():
         node.i_(name, int(value))
+    elif held == "t" and (facts := node.output().facts) is not None and value.numel() == 1:
+        shape = facts.sizes if facts.sizes is not None and set(facts.sizes) <= {1} else value.shape
+        node.t_(name, value.to(facts.dtype or value.dtype).reshape(shape))
     elif type.kind() in ("ListType", "TupleType", "DictType", "EnumType") and held != "ival":
         node.ival_(name, value)
 

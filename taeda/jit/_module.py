@@ -455,6 +455,10 @@ def script_module(module: nn.Module) -> RecursiveScriptModule:
     """
     import taeda.jit.check.front
 
+    if "_parameters" not in module.__dict__:
+        raise RuntimeError(
+            f"taeda.jit.script: {type(module).__name__} was not initialised; its __init__ must call super().__init__()"
+        )
     for name, value in itertools.chain(module.named_parameters(), module.named_buffers()):
         if taeda.nn.parameter.is_lazy(value):
             raise RuntimeError(f"taeda.jit.script: {name} has no shape yet; a forward pass gives it one")
@@ -574,6 +578,8 @@ def wrapped(module: nn.Module, memo: dict[int, RecursiveScriptModule]) -> Recurs
             raise RuntimeError(f"{info.name}: '{name}' lacks a method of the interface {type}, or has another form")
         made.setattr(name, child._c if child is not None else _held(module, name, type))
     python = {name: raw for base in reversed(_bases(module)) for name, raw in vars(base).items() if _stays(raw)}
+    python |= {name: held.__func__ for name, held in vars(module).items()
+               if isinstance(held, types.MethodType) and _stays(held.__func__)}  # fmt: skip
     python |= {name: getattr(module, name) for name in ignored if name in vars(module) or name in module._modules}
     shown = {name: child for name, child in children.items()}
     twin = RecursiveScriptModule(made, info, shown, python)

@@ -1,7 +1,5 @@
-"""The compiler as programs find it in ``torch._C``: passes over graphs, switches, and functions made from graphs.
-
-A pass that only makes room for one of PyTorch's own (its fusers', its profiler's) is not here.
-"""
+"""The compiler as programs find it in ``torch._C``: switches, and functions made from graphs. Passes are in
+``_native_passes.py``."""
 
 from __future__ import annotations
 
@@ -9,84 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from taeda import Tensor
-from taeda.jit import optimise
-from taeda.jit._ir_types import TensorFacts
-from taeda.jit.ir import Graph
+from taeda.jit.ir import Graph, Value
 from taeda.jit.optimise.aliases import Aliases
-
-
-# --- Passes
-def _of(work: Callable[[Graph], bool]) -> Callable[..., bool]:
-    """A pass as ``torch._C`` has it: of a graph or of what has one, with switches that change nothing here."""
-
-    def run(graph: Any, *switches: Any) -> bool:
-        return work(graph if isinstance(graph, Graph) else graph.graph)
-
-    run.__doc__ = work.__doc__
-    return run
-
-
-_jit_pass_inline = _of(optimise.inline_calls)
-_jit_pass_dce = _jit_pass_dce_allow_deleting_nodes_with_side_effects = _of(optimise.remove_dead_code)
-_jit_pass_cse = _of(optimise.merge_common_subexpressions)
-_jit_pass_loop_unrolling = _of(optimise.unroll_loops)
-_jit_pass_lower_all_tuples = _jit_pass_lower_simple_tuples = _of(optimise.lower_tuples)
-
-
-def _jit_pass_peephole(graph: Graph, disable_shape_peepholes: bool = False) -> bool:
-    return optimise.simplify(graph)
-
-
-def _jit_pass_constant_propagation(graph: Graph) -> bool:
-    changed = False
-    while optimise.fold_constants(graph) | optimise.fold_branches(graph):
-        changed = True
-    return changed | optimise.remove_dead_code(graph)
-
-
-_jit_pass_constant_propagation_immutable_types = _jit_pass_constant_propagation
-
-
-def _jit_pass_constant_pooling(graph: Graph) -> None:
-    optimise.merge_common_subexpressions(graph)
-
-
-def _jit_pass_lint(graph: Graph) -> None:
-    graph.lint()
-
-
-def _jit_pass_canonicalize(graph: Graph, keep_unique_names: bool = True) -> Graph:
-    """A copy whose values are numbered in their order."""
-    twin = Graph()
-    twin.copy_from(graph, {})
-    if not keep_unique_names:
-        for value in twin._all_values():
-            value.setDebugName("")
-    return twin
-
-
-def _jit_pass_erase_shape_information(graph: Graph) -> None:
-    """Forgets what is known of tensors beyond that they are some."""
-    for value in graph._all_values():
-        value.facts = None
-
-
-def _propagate_shapes(graph: Graph, inputs: Sequence[Any], with_grad: bool = False) -> Graph:
-    """A copy in which what is known of the inputs is known of the values made from them."""
-    twin = graph.copy()
-    _jit_pass_complete_shape_analysis(twin, inputs, with_grad)
-    return twin
-
-
-def _jit_pass_complete_shape_analysis(graph: Graph, inputs: Sequence[Any], with_grad: bool = False) -> None:
-    for value, given in zip(graph.inputs(), inputs, strict=False):
-        if isinstance(given, Tensor):
-            value.facts = TensorFacts.of(given)
-    optimise.propagate_shapes(graph)
-
-
-def _jit_pass_propagate_shapes_on_graph(graph: Graph) -> None:
-    optimise.propagate_shapes(graph)
 
 
 # --- Functions and modules
@@ -110,7 +32,7 @@ def _freeze_module(
     from taeda.jit._freeze import frozen
     from taeda.jit._module import face_of_module
 
-    return frozen(face_of_module(module), list(preservedAttrs), False)._c
+    return frozen(face_of_module(module), list(preservedAttrs), False, preserveParameters)._c
 
 
 def import_ir_module(cu: Any, filename: Any, map_location: Any = None, extra_files: Any = None,
@@ -172,6 +94,31 @@ _jit_get_bailout_depth, _jit_set_bailout_depth = _switch("bailout")
 _jit_get_tracer_state_warn, _jit_set_tracer_state_warn = _switch("warn")
 
 
+class InferredType:
+    """A type that was found, or the reason why none was."""
+
+    def __init__(self, found: Any) -> None:
+        self._found = found
+
+    def success(self) -> bool:
+        """Whether there is one."""
+        return not isinstance(self._found, str)
+
+    def reason(self) -> str:
+        """Why there is none; empty if there is one."""
+        return "" if self.success() else self._found
+
+    def type(self) -> Any:
+        """The type.
+
+        Raises:
+            RuntimeError: there is none; says why.
+        """
+        if not self.success():
+            raise RuntimeError(f"InferredType.type: no type was found: {self._found}")
+        return self._found
+
+
 class AliasDb:
     """Which values of a graph may share memory: `Graph.alias_db`."""
 
@@ -185,11 +132,27 @@ class AliasDb:
         return any(self._aliases.may_share(x, y) for x in left for y in right)
 
     def has_writers(self, node: Any) -> bool:
-        """Whether anything writes to what the node takes or gives."""
+        """Whether anything writes to a value, or to what a node takes or gives."""
+        if isinstance(node, Value):
+            return self._aliases.has_writers(node)
         return any(map(self._aliases.has_writers, [*node.inputs(), *node.outputs()]))
 
     def __str__(self) -> str:
         sets: dict[Any, list[str]] = {}
         for value in self._graph._all_values():
             sets.setdefault(self._aliases._find(value), []).append(f"%{value.debugName()}")
-        return "\n".join(", ".join(names) for names in sets.values() if len(names) > 1)
+        outside = {self._aliases._find(word) for word in self._aliases._outside_words()}
+        lines = [
+            ", ".join([*names, *(["WILDCARD"] if root in outside else [])])
+            for root, names in sets.items()
+            if len(names) > 1 or root in outside
+        ]
+        return "\n".join(lines)
+
+    def to_graphviz_str(self) -> str:
+        """The sets as a graph in the language of Graphviz: what may be one is connected."""
+        edges = []
+        for line in str(self).splitlines():
+            first, *rest = line.split(", ")
+            edges += [f'  "{first}" -> "{other}"' for other in rest]
+        return "digraph alias_db {\n" + "".join(edge + "\n" for edge in edges) + "}\n"

@@ -114,7 +114,19 @@ class ScriptFunction:
         raise RuntimeError("ScriptFunction.get_debug_state: programs run as they are; there are no profiles of them")
 
     def __reduce__(self) -> Any:
-        return self.__qualname__  # type: ignore[attr-defined]  # by name, as functions are
+        """By name, as functions are.
+
+        Raises:
+            pickle.PicklingError: nobody finds it by its name.
+        """
+        import pickle
+
+        name = getattr(self, "__qualname__", None)
+        if name is None or "<locals>" in name:
+            raise pickle.PicklingError(
+                f"ScriptFunction {self.name}: pickled by name, which nobody finds; use taeda.jit.save"
+            )
+        return name
 
     def __deepcopy__(self, memo: Any) -> ScriptFunction:
         return self
@@ -162,6 +174,7 @@ def script(obj: Any, optimize: Any = None, _frames_up: int = 0, _rcb: Any = None
         return obj
     import taeda.jit.check.front  # noqa: F401
 
+    obj = _prepared(obj, {})
     if isinstance(obj, (ScriptFunction, nn.Module)):
         from taeda.jit import _module
 
@@ -183,6 +196,22 @@ def script(obj: Any, optimize: Any = None, _frames_up: int = 0, _rcb: Any = None
     if not inspect.isfunction(obj):
         raise TypeError(f"taeda.jit.script: wants a function, a module or a class; got {type(obj).__name__}")
     return script_function(obj, example_inputs)
+
+
+def _prepared(obj: Any, seen: dict[int, Any]) -> Any:
+    """What ``__prepare_scriptable__`` of an object, or of modules in it, gives to be compiled in its place."""
+    if id(obj) in seen:
+        return seen[id(obj)]
+    made = obj.__prepare_scriptable__() if hasattr(type(obj), "__prepare_scriptable__") else obj
+    seen[id(obj)] = made
+    if isinstance(made, nn.Module) and "_modules" in made.__dict__:
+        held = made.__dict__["_modules"]
+        children = {name: _prepared(child, seen) for name, child in held.items()}
+        if any(children[name] is not child for name, child in held.items()):
+            twin = object.__new__(type(made))
+            twin.__dict__.update(made.__dict__, _modules=children)
+            made = seen[id(obj)] = twin
+    return made
 
 
 def script_function(obj: Callable[..., Any], example_inputs: Any = None) -> ScriptFunction:

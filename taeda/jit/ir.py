@@ -82,6 +82,8 @@ class Graph(Block):
         ``(kind, inputs, outputs)``, where ``outputs`` is a number; one output if it is left out."""
         inputs = next((g for g in given if not isinstance(g, int)), ())
         outputs = next((g for g in given if isinstance(g, int)), 1)
+        if any(value is None for value in inputs):
+            raise ValueError(f"Graph.create: an input of {kind} is None; constants are values, too (insertConstant)")
         node = Node(self, kind, list(inputs))
         for _ in range(outputs):
             node.addOutput()
@@ -215,9 +217,23 @@ class Graph(Block):
         return graph_text(self, print_source_ranges)
 
     def __str__(self) -> Text:
-        return self.str()
+        return self.str(_places_shown)
 
     __repr__ = __str__
+
+
+_places_shown = True
+
+
+@contextmanager
+def hide_source_ranges() -> Iterator[None]:
+    """Graphs print without the places in the source, until the end of the ``with`` block."""
+    global _places_shown
+    before, _places_shown = _places_shown, False
+    try:
+        yield
+    finally:
+        _places_shown = before
 
 
 def make_constant(graph: Graph, value: Any, type: Any = None) -> Node:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import enum
 from typing import Any
 
+from taeda import __version__
 from taeda.onnx import errors as errors
 from taeda.onnx import operators as operators
 from taeda.onnx import symbolic_helper as symbolic_helper
@@ -22,10 +23,13 @@ __all__ = [
     "TensorProtoDataType",
     "TrainingMode",
     "is_in_onnx_export",
+    "producer_name",
+    "producer_version",
     "register_custom_op_symbolic",
     "unregister_custom_op_symbolic",
 ]
 
+producer_name, producer_version = "taeda", __version__
 TrainingMode = enum.IntEnum("TrainingMode", ["EVAL", "PRESERVE", "TRAINING"], start=0)
 OperatorExportTypes = enum.IntEnum(
     "OperatorExportTypes", ["ONNX", "ONNX_ATEN", "ONNX_ATEN_FALLBACK", "ONNX_FALLTHROUGH"], start=0

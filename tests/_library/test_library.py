@@ -69,10 +69,10 @@ def test_calls() -> None:
 
 
 @pytest.mark.parametrize("call, error", [
-    (lambda x: aten.add.Tensor(x), TypeError),
-    (lambda x: aten.add.Tensor(x, "two"), TypeError),
-    (lambda x: aten.add.Tensor(x, x, beta=1), TypeError),
-    (lambda x: aten.add(x, "two"), TypeError),
+    (lambda x: aten.add.Tensor(x), RuntimeError),
+    (lambda x: aten.add.Tensor(x, "two"), RuntimeError),
+    (lambda x: aten.add.Tensor(x, x, beta=1), RuntimeError),
+    (lambda x: aten.add(x, "two"), RuntimeError),
     (lambda x: aten.no_such_op(x), AttributeError),
     (lambda x: aten.add.no_such_overload(x), AttributeError),
 ])  # fmt: skip

@@ -315,7 +315,7 @@ def test_an_op_of_nested_types_and_quoted_defaults():
     assert taeda.ops.nested.f(["a", "bc"], {"x": one}, (1, 2.0), [[1], [2, 3]]) == ("a, (bc", {"a": 1, "bc": 2})
     assert seen == [(["a", "bc"], ["x"], (1, 2.0), [[1], [2, 3]], ", (", None)]
     assert [a.default_value for a in taeda.ops.nested.f.default._schema.arguments[4:]] == [", (", [[1], []]]
-    with pytest.raises(TypeError, match=r"'q' must be a List\[List\[int\]\], got list"):
+    with pytest.raises(RuntimeError, match=r"'q' must be a List\[List\[int\]\], got list"):
         taeda.ops.nested.f([], {}, (1, 2.0), [1])
 
 

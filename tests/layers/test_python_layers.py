@@ -59,6 +59,7 @@ LOOKS_UP = {
 # Modules that need each other at calls only, or as the standard library's of the same names do.
 HARMLESS = {
     "taeda._library.ops": "a pickled op is found through taeda.ops, its public name",
+    "taeda._schema.types": "the type of tensors gives types of tensors of which more is known",
     "taeda.autograd._chrome_trace": "one class, in two files",
     "taeda.distributed._shard.sharding_spec": "a way to cut makes tensors, which say in which way they are cut",
     "taeda.fx.graph": "a graph makes its nodes and its code, which ask for it",

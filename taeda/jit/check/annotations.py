@@ -8,6 +8,7 @@ import inspect
 import numbers
 import types
 import typing
+import warnings
 from typing import Any
 
 import taeda
@@ -92,6 +93,9 @@ def type_of_class(cls: Any, range: SourceRange | None) -> Any:
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
         return named_tuple_type(cls, range)
     if issubclass(cls, taeda.Tensor):
+        return TENSOR
+    if type(cls) is type(taeda.FloatTensor):
+        warnings.warn(f"a program takes {cls.__name__} for a Tensor of any dtype", stacklevel=2)
         return TENSOR
     if issubclass(cls, taeda.futures.Future):
         fail(range, "Future does not say of what; write e.g. Future[int]")

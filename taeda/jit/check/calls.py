@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import cmath
 import enum
 import inspect
+import math
 import types
 from typing import Any
 
@@ -263,8 +265,6 @@ def _known(emitter: Emitter, callee: Any, args: list[Any], kwargs: dict[str, Any
         return construct(emitter, obj, args, kwargs, range)
     if inspect.isclass(obj):
         return _call_class(emitter, obj, args, kwargs, range)
-    if isinstance(obj, nn.Module):
-        fail(range, f"the module {type(obj).__name__} is a global; make it an attribute of the module that calls it")
     if isinstance(obj, types.MethodType):
         return _call_bound_python(emitter, BoundPython(Known(obj.__self__), obj.__func__), args, kwargs, range)
     if inspect.isbuiltin(obj) and isinstance(obj.__self__, (dict, str, tuple, list)):
@@ -277,7 +277,27 @@ def _known(emitter: Emitter, callee: Any, args: list[Any], kwargs: dict[str, Any
         return call_native(emitter, kind, args, kwargs, range)
     if inspect.isfunction(obj):
         return _call_python(emitter, obj, args, kwargs, range)
+    if isinstance(obj, nn.Module) or inspect.isfunction(vars(type(obj)).get("__call__")):
+        return _call_object(emitter, obj, args, kwargs, range)
     return None
+
+
+def _call_object(emitter: Emitter, obj: Any, args: list[Any], kwargs: dict[str, Any], range: SourceRange | None) -> Any:
+    """A global that Python calls, as a module that is none of the program's: what it gives is a tensor."""
+    if isinstance(obj, taeda.jit.ScriptModule):
+        fail(range, f"the module {type(obj).__name__} is a global; make it an attribute of the module that calls it")
+    if kwargs:
+        fail(
+            range,
+            f"{type(obj).__name__} is an object of Python's, which programs call with arguments by position alone",
+        )
+    from taeda.jit.check.annotations import type_of_object
+
+    inputs = [emitter.value(given, range) for given in args]
+    said = getattr(type(obj).__call__, "__annotations__", {}).get("return", Tensor)
+    result = operators.TENSOR if isinstance(obj, nn.Module) or isinstance(said, str) else type_of_object(said, range)
+    kind = python_op(obj, [value.static_type for value in inputs], result)
+    return emitter.graph.emit(kind, inputs, [result], range, "").output()
 
 
 def _settled(found: Any) -> Any:
@@ -481,11 +501,16 @@ def call_left_out(emitter: Emitter, obj: Any, args: list[Any], kwargs: dict[str,
         message = Known(f"{obj.__name__} was left out of this program (taeda.jit.unused)")
         raise_exception(emitter, message, RuntimeError, range)
         return emitter.graph.emit("prim::Uninitialized", [], [result], range).output()
+    given = [owner, *args] if owner is not None else args
+    if getattr(definition_of(obj).node, "args").vararg is not None and not kwargs:  # noqa: B009
+        result = function.said_result() or operators.TENSOR
+        values = [emitter.value(each, range) for each in given]
+        kind = python_op(obj, [value.static_type for value in values], result)
+        return emitter.graph.emit(kind, values, [result], range, "").output()
     result = function.declared_result()
     if result is None:
         result = operators.TENSOR
     parameters = function.parameters()
-    given = [owner, *args] if owner is not None else args
     placed = place_arguments(parameters, given, kwargs, obj.__name__, range)
     inputs = [emitter.convert(w, p.type, range, f"{obj.__name__}: '{p.name}'") for p, w in zip(parameters, placed)]
     kind = python_op(obj, [p.type for p in parameters], result)
@@ -505,7 +530,7 @@ def python_op(obj: Any, types: list[Any], result: Any) -> str:
             from taeda.library import Library
 
             _LIBRARIES.append(Library("python", "FRAGMENT"))
-        name = f"{obj.__name__}_{len(_PYTHON_OPS)}"
+        name = f"{getattr(obj, '__name__', 'python_value')}_{len(_PYTHON_OPS)}"
         shown = ", ".join(f"{_schema_type(type)} a{i}" for i, type in enumerate(types))
         returns = "()" if result is NONE else _schema_type(result)
         _LIBRARIES[0].define(f"{name}({shown}) -> {returns}")
@@ -592,6 +617,28 @@ def _as_kind(kind: str) -> Any:
     return lambda emitter, args, kwargs, range: emitter.op(kind, args, None, range)
 
 
+def _repeated(count: int) -> Any:
+    """What ``_pair`` and its like give: sizes as they are, one for all of them repeated."""
+
+    def repeat(emitter: Emitter, args: list[Any], kwargs: dict[str, Any], range: SourceRange | None) -> Any:
+        (given,) = args
+        plain = given.obj if isinstance(given, Known) else None
+        if isinstance(plain, (tuple, list)) or isinstance(given, TupleOf):
+            return given
+        if isinstance(given, Value) and given.static_type.kind() in ("TupleType", "ListType"):
+            return given
+        return TupleOf((given,) * count)
+
+    return repeat
+
+
+def _rect(r: float, phi: float) -> complex:
+    return complex(r * math.cos(phi), r * math.sin(phi))
+
+
+SPECIAL[id(cmath.rect)] = lambda emitter, args, kwargs, range: emitter.call(Known(_rect), args, kwargs, range)
+for _count, _name in enumerate(("_single", "_pair", "_triple", "_quadruple"), 1):
+    SPECIAL[id(getattr(nn.modules.utils, _name))] = _repeated(_count)
 SPECIAL[id(taeda.jit.fork)] = _fork
 SPECIAL[id(_awaits._awaitable)] = lambda emitter, args, kwargs, range: _apart(
     emitter, "prim::awaitable", AwaitType, args, kwargs, range

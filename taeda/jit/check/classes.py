@@ -9,7 +9,8 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from taeda import _C
+from taeda import _C, nn
+from taeda._main.annotation_questions import is_optional as is_optional_annotation
 from taeda.jit.check.emitter import ATTRIBUTES, Emitter
 from taeda.jit.check.environment import ClosureResolver, Resolver
 from taeda.jit.check.function import Function, converted, defaults_of, traced_result
@@ -17,7 +18,7 @@ from taeda.jit.check.types import NONE
 from taeda.jit.check.values import BoundMethod, BoundPython, Known
 from taeda.jit.ir import Value
 from taeda.jit.parse.definition import Definition, class_definition
-from taeda.jit.parse.errors import CompileError, fail
+from taeda.jit.parse.errors import CompileError, DeclaredOutside, fail
 from taeda.jit.source import SourceRange
 
 _BY_NAME: dict[str, ClassInfo] = {}
@@ -201,7 +202,7 @@ def _add_function(info: ClassInfo, base: Any, definition: Definition, resolver: 
     node = definition.node
     assert isinstance(node, ast.FunctionDef)
     name, marks = node.name, _marks(node)
-    if marks & {"unused", "ignore", "ignore()"} or (_is_dataclass(base) and name == "__init__"):
+    if marks & {"unused", "ignore", "ignore()", "_drop"} or (_is_dataclass(base) and name == "__init__"):
         return
     raw = vars(base).get(name)
     plain = raw.fget if isinstance(raw, property) else getattr(raw, "__func__", raw)
@@ -272,7 +273,7 @@ def _add_dataclass_methods(info: ClassInfo, cls: Any) -> None:
         same = " and ".join(f"self.{f.name} == other.{f.name}" for f in fields if f.compare) or "True"
         texts["__eq__"] = f"def __eq__(self, other: {cls.__name__}) -> bool:\n    return {same}"
     if vars(cls)["__dataclass_params__"].order:
-        texts |= _orders(cls.__name__, [f.name for f in fields if f.compare])
+        texts |= _orders(cls.__name__, {f.name: _may_be_none(hints[f.name]) for f in fields if f.compare})
     from taeda.jit.parse.definition import parse_text
 
     for name, text in texts.items():
@@ -282,11 +283,19 @@ def _add_dataclass_methods(info: ClassInfo, cls: Any) -> None:
                                       defaults if name == "__init__" else {}, info.type, owner_class=cls)  # fmt: skip
 
 
-def _orders(owner: str, names: list[str]) -> dict[str, str]:
-    """What compares two objects of a dataclass, field by field."""
+def _may_be_none(hint: Any) -> bool:
+    return "Optional" in hint or "None" in hint if isinstance(hint, str) else is_optional_annotation(hint)
+
+
+def _orders(owner: str, fields: dict[str, bool]) -> dict[str, str]:
+    """What compares two objects of a dataclass, field by field; those that may be None where both are not."""
     texts = {}
     for method, sign in (("__lt__", "<"), ("__le__", "<="), ("__gt__", ">"), ("__ge__", ">=")):
-        lines = [f"    if self.{n} != other.{n}:\n        return self.{n} {sign} other.{n}" for n in names]
+        lines = []
+        for i, (name, may_be_none) in enumerate(fields.items()):
+            lines.append(f"    a{i}, b{i} = self.{name}, other.{name}")
+            asked = f"a{i} is not None and b{i} is not None and " if may_be_none else ""
+            lines.append(f"    if {asked}bool(a{i} != b{i}):\n        return bool(a{i} {sign} b{i})")
         lines.append(f"    return {'=' in sign}")
         texts[method] = f"def {method}(self, other: {owner}) -> bool:\n" + "\n".join(lines)
     return texts
@@ -312,7 +321,16 @@ def method_graph(type: Any, name: str) -> Any:
 
 # --- Interfaces
 def declare_interface(cls: Any) -> None:
-    """Enters a Python class as an interface."""
+    """Enters a Python class as an interface.
+
+    Raises:
+        RuntimeError: it derives from another.
+    """
+    if cls.__bases__ not in ((object,), (nn.Module,)):
+        raise RuntimeError(
+            f"taeda.jit.interface: {cls.__name__} derives from {cls.__bases__[0].__name__}; an interface says all "
+            "of its methods itself, and derives from nn.Module if modules serve it"
+        )
     _INTERFACES[cls] = None
 
 
@@ -454,7 +472,7 @@ def declare_attribute(emitter: Emitter, owner: Value, name: str, type: Any, rang
     """``self.name: type``, in ``__init__``."""
     info = info_of(owner)
     if info is None or not info.is_open:
-        fail(range, "attributes are declared in __init__")
+        raise DeclaredOutside("attributes are declared in __init__", range)
     if name not in info.attributes():
         info.add_attribute(name, type)
 

@@ -82,7 +82,21 @@ class record_function:
         pass
 
 
+class without_tangents:
+    """No tangents are carried within: those of compiled programs never are."""
+
+    def __init__(self, mode: bool) -> None:
+        self.mode = mode
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
+        pass
+
+
 _NAMES = {
+    without_tangents: "torch.autograd.forward_ad._set_fwd_grad_enabled",
     no_grad: "torch.autograd.grad_mode.no_grad", enable_grad: "torch.autograd.grad_mode.enable_grad",
     set_grad_enabled: "torch.autograd.grad_mode.set_grad_enabled",
     record_function: "torch.autograd.profiler.record_function",
@@ -99,6 +113,8 @@ def stand_in(cls: Any) -> Any:
         return set_grad_enabled
     if getattr(cls, "__name__", "") == "record_function" and is_ours(cls):
         return record_function
+    if getattr(cls, "__name__", "") == "_set_fwd_grad_enabled" and is_ours(cls):
+        return without_tangents
     return None
 
 

@@ -121,6 +121,9 @@ Emitter.unless_exited = unless_exited  # type: ignore[assignment,method-assign]
 def merge(emitter: Emitter, node: Any, first: tuple[Frame, int], second: tuple[Frame, int],
           range: SourceRange | None) -> None:  # fmt: skip
     """Lets the names that two branches set come out of the node."""
+    for frame, _ in (first, second):
+        for name, type in frame.declared.items():
+            emitter.frame.declared.setdefault(name, type)
     names = list(dict.fromkeys([*first[0].names, *second[0].names]))
     for name in names:
         sides = [_side(frame, status, name) for frame, status in (first, second)]
@@ -135,8 +138,6 @@ def merge(emitter: Emitter, node: Any, first: tuple[Frame, int], second: tuple[F
                 if name not in names:
                     emitter.frame.names.pop(name, None)
                     emitter.frame.lost[name] = why
-        for name, type in frame.declared.items():
-            emitter.frame.declared.setdefault(name, type)
 
 
 class _Gone(Sugar):

@@ -134,9 +134,15 @@ class ClosureResolver(Resolver):
         return Known(_TYPING[name]) if name in _TYPING else None
 
     def annotation(self, name: str) -> Any:
-        """The object in ``__annotations__``, unless it is a text."""
+        """The object in ``__annotations__``, unless it is or holds a text."""
         found = getattr(self.function, "__annotations__", {}).get(name)
-        return None if isinstance(found, str) else found
+        return None if _holds_text(found) else found
+
+
+def _holds_text(annotation: Any) -> bool:
+    if isinstance(annotation, (str, typing.ForwardRef)):
+        return True
+    return any(map(_holds_text, typing.get_args(annotation)))
 
 
 class TableResolver(Resolver):

@@ -368,7 +368,9 @@ class FunctionPrinter:
 _APART = {
     "prim::fork": ("__forked_function", "fork"), "prim::awaitable": ("__awaitable_function", "awaitable"),
 }  # fmt: skip
-_ALWAYS_VARIABLES = frozenset(["prim::Param", "prim::Enter", *_APART, "prim::Loop", "prim::If", "prim::TupleUnpack"])
+_ALWAYS_VARIABLES = frozenset(
+    ["prim::Param", "prim::Enter", *_APART, "prim::Loop", "prim::If", "prim::TupleUnpack", "prim::ListUnpack"]
+)
 _STATEMENTS: dict[str, Any] = {
     "prim::If": FunctionPrinter._if,
     "prim::Loop": FunctionPrinter._loop,

@@ -11,6 +11,7 @@ from taeda import _C
 from taeda._schema.function_schema import FunctionSchema
 from taeda._serialization.archive import bytes_of
 from taeda._serialization.pickler import StorageTable
+from taeda.jit._module import face_of_module
 from taeda.jit._script import ScriptFunction
 from taeda.jit.files.archive import ProgramWriter
 from taeda.jit.files.definitions import Definitions
@@ -24,6 +25,8 @@ _PLACEHOLDER = "__torch__.PlaceholderModule"
 def save(m: Any, f: Any, extra_files: dict[str, Any] | None = None, needs_instructions: bool = False) -> None:
     """Writes the archive of a compiled module or function; see `taeda.jit.save`. What has no instructions is written
     without unless it ``needs_instructions``."""
+    if isinstance(m, _C._jit.Object):
+        m = face_of_module(m)
     if not isinstance(m, ScriptFunction) and not isinstance(getattr(m, "_c", None), _C._jit.Object):
         raise TypeError(
             f"taeda.jit.save: wants what taeda.jit.script or trace returned; got {type(m).__name__}. Of a plain module "

@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterator
 
 from taeda.jit.ir import Graph
 from taeda.jit.optimise.batch_norm import fold_batch_norms
-from taeda.jit.optimise.branches import fold_branches, lower_tuples, peel_loops, unroll_loops
+from taeda.jit.optimise.branches import fold_branches, lower_tuples, peel_loops, unroll_counted_loops, unroll_loops
 from taeda.jit.optimise.common_subexpressions import merge_common_subexpressions
 from taeda.jit.optimise.constant_folding import fold_constants
 from taeda.jit.optimise.dead_code import remove_dead_code
-from taeda.jit.optimise.inline import inline_calls
+from taeda.jit.optimise.inline import inline_calls, inline_forks
 from taeda.jit.optimise.peephole import simplify
+from taeda.jit.optimise.refinement import refine_integers, refine_list_lengths
 from taeda.jit.optimise.shapes import propagate_shapes
 
 Pass = Callable[[Graph], bool]
@@ -38,13 +39,25 @@ def steps(graph: Graph, passes: list[Pass] | None = None) -> Iterator[Pass]:
             return
 
 
+def fold_numerics(graph: Graph) -> bool:
+    """What changes results by rounding alone: constants that follow a convolution or product become part of its weight.
+    Whether it changed the graph."""
+    from taeda.jit.optimise.conv_arithmetic import fold_conv_products, fold_conv_sums
+
+    found = False
+    while fold_batch_norms(graph) | fold_conv_sums(graph) | fold_conv_products(graph):
+        found = True
+    return found
+
+
 def optimise(graph: Graph) -> bool:
     """Runs all passes on a graph. Whether they changed it."""
     return any([True for _ in steps(graph)])
 
 
 __all__ = [
-    "PASSES", "Pass", "fold_batch_norms", "fold_branches", "fold_constants", "inline_calls", "lower_tuples",
-    "merge_common_subexpressions", "optimise", "peel_loops", "propagate_shapes", "remove_dead_code", "simplify",
-    "steps", "unroll_loops",
+    "PASSES", "Pass", "fold_batch_norms", "fold_branches", "fold_constants", "fold_numerics", "inline_calls",
+    "inline_forks", "lower_tuples", "merge_common_subexpressions", "optimise", "peel_loops", "propagate_shapes",
+    "refine_integers", "refine_list_lengths", "remove_dead_code", "simplify", "steps", "unroll_counted_loops",
+    "unroll_loops",
 ]  # fmt: skip

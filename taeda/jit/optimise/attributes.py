@@ -61,11 +61,57 @@ def changed_slots(graph: Graph, owned: Owned) -> tuple[set[Slot], set[str]]:
                 names.add(node.s("name"))
             else:
                 slots.add((owner, node.s("name")))
-    aliases = Aliases(graph, frozenset(owned.reads))
+    apart = frozenset(value for value, slot in owned.reads.items() if slot not in slots and slot[1] not in names)
+    aliases = Aliases(graph, apart)
     slots.update(
         slot for value, slot in owned.reads.items() if value not in owned.objects and aliases.has_writers(value)
     )
     return slots, names
+
+
+def refuse(graph: Graph, owned: Owned, held: Any) -> None:
+    """Raises ``RuntimeError`` for what no constants stand for: a result that is the module itself, and another module
+    put in place of one by its interface."""
+    if any(owned.objects.get(value) == held for value in graph.outputs()):
+        raise RuntimeError("taeda.jit.freeze: the module returns itself, of which a frozen module keeps only a part")
+    for node in graph.findAllNodes("prim::SetAttr"):
+        owner, name = node.inputsAt(0).static_type, node.s("name")
+        for declared, type, _ in _C._class_attributes(owner):
+            if declared == name and type.kind() == "InterfaceType":
+                raise RuntimeError(
+                    f"taeda.jit.freeze: the program sets '{name}', a module by its interface {type}; which module it "
+                    "is must stay the same"
+                )
+
+
+def overlapping(written: set[Slot], read: list[Slot]) -> set[Slot]:
+    """The attributes among those that are ``read`` whose tensors share memory with those of attributes that are
+    ``written`` to.
+
+    Raises:
+        RuntimeError: what is written to is held by a list, tuple or dict, so that it is not known which of them shares.
+    """
+    found = set()
+    held = {slot: slot[0].getattr(slot[1]) for slot in {*written, *read} if slot[0].hasattr(slot[1])}
+    memory = {slot: _memory(value) for slot, value in held.items()}
+    for slot in written & held.keys():
+        for other in read:
+            if other != slot and memory[other] & memory[slot]:
+                if not isinstance(held[slot], Tensor):
+                    raise RuntimeError(
+                        f"taeda.jit.freeze: '{slot[1]}', which the program writes to, and '{other[1]}' overlap: they "
+                        "hold tensors that share memory; give each its own"
+                    )
+                found.add(other)
+    return found
+
+
+def _memory(value: Any) -> set[int]:
+    """Where the tensors in a value have their memory."""
+    if isinstance(value, Tensor):
+        return {value.untyped_storage().data_ptr()} - {0} if value.layout is taeda.strided else set()
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    return {at for item in items for at in _memory(item)}
 
 
 def make_constant_attributes(graph: Graph, owned: Owned, keep: set[Slot], names: set[str], tensors: bool) -> bool:

@@ -22,7 +22,7 @@ def fold_batch_norms(graph: Graph) -> bool:
     changed = False
     for norm in list(graph.findAllNodes("aten::batch_norm")):
         before = norm.inputsAt(0).node()
-        if before.kind() in _BEFORE and _is_only_normed(before, norm) and _fold(graph, before, norm):
+        if before.kind() in _BEFORE and is_only_read_by(before, norm) and _fold(graph, before, norm):
             changed = True
     return changed
 
@@ -31,7 +31,7 @@ def fold_batch_norms(graph: Graph) -> bool:
 _TELL_SHAPES = frozenset(["aten::dim", "aten::size", "aten::numel", "prim::dtype", "prim::device", "prim::layout"])
 
 
-def _is_only_normed(before: Node, norm: Node) -> bool:
+def is_only_read_by(before: Node, norm: Node) -> bool:
     """Whether nobody else reads the values that the op before gives."""
     users = before.output()._users
     return users[norm] == 1 and all(user is norm or user.kind() in _TELL_SHAPES for user in users)

@@ -12,7 +12,7 @@ _MOST_NODES = 256  # that all copies may have
 
 def fold_branches(graph: Graph) -> bool:
     """Puts the branch that will run in place of each ``prim::If`` whose condition is constant, and removes loops that
-    never run. Whether it changed the graph."""
+    never run; what both branches agree on is taken from none. Whether it changed the graph."""
     changed = False
     for node in list(graph.all_nodes()):
         if node._block is None or not _stands(node):
@@ -23,10 +23,48 @@ def fold_branches(graph: Graph) -> bool:
                 block = list(node.blocks())[0 if condition else 1]
                 _replace(node, _splice(node, block, []))
                 changed = True
+            else:
+                changed |= _agree(node)
         elif node.kind() == "prim::Loop" and _never_runs(node):
             _replace(node, node._inputs[2:])
             changed = True
     return changed
+
+
+def _agree(branch: Node) -> bool:
+    """Gives users what both blocks give alike: one value from outside, or equal constants. Whether there was any."""
+    changed = False
+    for i, output in enumerate(branch._outputs):
+        same = _same(branch, i) if output._users else None
+        if same is not None and same.static_type.isSubtypeOf(output.static_type):
+            output.replaceAllUsesWith(same)
+            changed = True
+    return changed
+
+
+def _same(branch: Node, output: int) -> Value | None:
+    first, second = (block.returnNode().inputsAt(output) for block in branch.blocks())
+    a, b = first.node(), second.node()
+    if first is second:
+        return first
+    kind = first.static_type.kind()
+    if kind == "BoolType" and (known := known_result(branch, 0, output)) is not None:
+        if known_result(branch, 1, output) is not known:
+            return None
+        with branch._graph.insert_point_guard(branch):
+            return branch._graph.insertConstant(known)
+    if a.kind() != "prim::Constant" or b.kind() != "prim::Constant" or first.static_type is not second.static_type:
+        return None
+    if kind not in ("IntType", "StringType", "NoneType") or a.constant() != b.constant():
+        return None
+    return a._graph.createClone(a, lambda v: v).insertBefore(branch).output()
+
+
+def known_result(branch: Node, place: int, output: int) -> bool | None:
+    """The truth that a branch's block gives, if it is constant; the condition is one in either."""
+    result = branch._blocks[place].returnNode().inputsAt(output)
+    held = place == 0 if result is branch.inputsAt(0) else result.toIValue()
+    return held if isinstance(held, bool) else None
 
 
 def unroll_loops(graph: Graph) -> bool:
@@ -41,6 +79,59 @@ def unroll_loops(graph: Graph) -> bool:
                 _replace(node, _copies(node, body, count))
                 changed = True
     return changed
+
+
+def unroll_counted_loops(graph: Graph) -> bool:
+    """Lets each counted loop with a small body, and none in it, do several rounds at once; a second loop does those
+    that are left. Whether there was any."""
+    changed = unroll_loops(graph)
+    for node in list(graph.all_nodes()):
+        if node.kind() == "prim::Loop" and _is_counted(node) and not isinstance(node.inputsAt(0).toIValue(), int):
+            inner = list(next(node.blocks()).all_nodes())
+            if len(inner) <= _MOST_UNROLLED and all(each.kind() != "prim::Loop" for each in inner):
+                _unroll(node)
+                changed = True
+    return changed
+
+
+_MOST_UNROLLED = 32
+
+
+def _is_counted(loop: Node) -> bool:
+    goes_on = next(loop.blocks()).returnNode().inputsAt(0).toIValue()
+    return goes_on is True and loop.inputsAt(1).toIValue() is True
+
+
+def _unroll(loop: Node) -> None:
+    graph, body = loop._graph, next(loop.blocks())
+    with graph.insert_point_guard(loop):
+        step, yes = graph.insertConstant(_MOST_COPIES), graph.insertConstant(True)
+        rounds = graph.insert("aten::floordiv", [loop.inputsAt(0), step])
+        done = graph.insert("aten::mul", [rounds, step])
+        left = graph.insert("aten::sub", [loop.inputsAt(0), done])
+        types = [value.static_type for value in loop._outputs]
+        first = graph.emit("prim::Loop", [rounds, yes, *loop._inputs[2:]], types, loop.range)
+    copies = first.addBlock()
+    counter = copies.addInput(type=next(body.inputs()).static_type)
+    carried = [copies.addInput(type=type) for type in types]
+    counts = next(body.inputs()).hasUses()
+    with graph.insert_point_guard(copies):
+        start = graph.insert("aten::mul", [counter, step]) if counts else counter
+        for i in range(_MOST_COPIES):
+            number = graph.insert("aten::add", [start, i]) if counts else counter
+            carried = _splice(copies.returnNode(), body, [number, *carried])[1:]
+    for value in (yes, *carried):
+        copies.registerOutput(value)
+    for i, value in enumerate((left, loop.inputsAt(1), *first._outputs)):
+        loop.replaceInput(i, value)
+    counter = next(body.inputs())
+    users = list(counter._users)
+    if not users:
+        return
+    with graph.insert_point_guard(body._param._next):  # type: ignore[arg-type]
+        number = graph.insert("aten::add", [counter, done])
+    for user in users:
+        user.replaceInputWith(counter, number)
 
 
 def peel_loops(graph: Graph) -> bool:

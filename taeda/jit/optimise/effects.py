@@ -92,3 +92,12 @@ def _may_be_endless(loop: Node) -> bool:
     """Whether it ends by a condition, and so maybe never."""
     body = next(loop.blocks())
     return body.returnNode().inputsAt(0).toIValue() is not True
+
+
+def may_reshape(node: Node) -> bool:
+    """Whether a node that writes to a tensor may give it another shape, dtype or device."""
+    named = f"{node.kind()}.{node.overload or ''}"
+    return not named.startswith("aten::") or any(word in named for word in _RESHAPERS)
+
+
+_RESHAPERS = ("resize", "set_", "squeeze_", "t_", "transpose_", "swap", "data", "as_strided_", "out")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from taeda.jit.ir import Graph, Node
@@ -70,3 +71,20 @@ def _name(call: Node) -> str:
     if call.kind() == "prim::CallMethod":
         return f"{call.inputsAt(0).static_type.str().rpartition('.')[2]}.{call.s('name')}"
     return str(call.inputsAt(0).static_type.function.name)  # type: ignore[attr-defined]
+
+
+def inline_forks(graph: Graph, wanted: Callable[[Node], bool] = lambda fork: True) -> bool:
+    """Puts what was to run aside where it was begun; of forks that are wanted alone. Whether there was anything."""
+    changed = False
+    for fork in graph.findAllNodes("prim::fork"):
+        users = fork.output()._users
+        if any(user.kind() != "aten::wait" for user in users) or not wanted(fork):
+            continue  # what waits for it is not known
+        with graph.insert_point_guard(fork):
+            results = graph.insertGraph(fork.g("Subgraph"), list(fork.inputs()))
+        for wait in list(users):
+            wait.output().replaceAllUsesWith(results[0])
+            wait.destroy()
+        fork.destroy()
+        changed = True
+    return changed

@@ -7,16 +7,25 @@ from typing import Any
 
 from taeda.jit.ir import Graph, Node, Value
 from taeda.jit.optimise.aliases import Aliases
+from taeda.jit.optimise.branches import known_result
+from taeda.jit.optimise.containers import Rule, constant_like, is_fixed, item_of, length_of, made_by, slice_of
+from taeda.jit.optimise.effects import may_reshape
 
-Rule = Callable[[Node, Aliases], "Value | None"]
 
+def simplify(graph: Graph, believe_dtypes: bool = False) -> bool:
+    """Replaces values by simpler ones that are equal to them. Whether it changed the graph.
 
-def simplify(graph: Graph) -> bool:
-    """Replaces values by simpler ones that are equal to them. Whether it changed the graph."""
+    Args:
+        graph: the graph.
+        believe_dtypes: whether tensors will always have the dtypes and devices that are noted of them. A trace notes
+            those of its example.
+    """
+    rules = _RULES | _DTYPE_RULES if believe_dtypes else _RULES
     aliases = Aliases(graph)
     changed = False
     for node in list(graph.all_nodes()):
-        rule = _RULES.get(node.kind())
+        changed |= _narrow(node)
+        rule = rules.get(node.kind())
         if rule is None or node._block is None or not node.hasUses():
             continue
         with graph.insert_point_guard(node):
@@ -29,39 +38,11 @@ def simplify(graph: Graph) -> bool:
     return changed
 
 
-def _constant(node: Node, value: Any) -> Value:
-    made = node._graph.insertConstant(value)
-    made.node().range = node.range
-    return made
-
-
-def _made_by(value: Value, kind: str) -> Node | None:
-    return value.node() if value.node().kind() == kind else None
-
-
 def _tuple_item(node: Node, aliases: Aliases) -> Value | None:
-    made, place = _made_by(node.inputsAt(0), "prim::TupleConstruct"), node.inputsAt(1).toIValue()
+    made, place = made_by(node.inputsAt(0), "prim::TupleConstruct"), node.inputsAt(1).toIValue()
     if made is None or type(place) is not int or not -made.inputsSize() <= place < made.inputsSize():
         return None
     return made._inputs[place]
-
-
-def _list_item(node: Node, aliases: Aliases) -> Value | None:
-    """An item of a list that was just made and that nobody changes."""
-    made, place = _made_by(node.inputsAt(0), "prim::ListConstruct"), node.inputsAt(1).toIValue()
-    if made is None or type(place) is not int or not -made.inputsSize() <= place < made.inputsSize():
-        return None
-    return None if aliases.has_writers(made.output()) else made._inputs[place]
-
-
-def _length(node: Node, aliases: Aliases) -> Value | None:
-    source = node.inputsAt(0)
-    if source.static_type.kind() == "TupleType":
-        return _constant(node, len(source.static_type.containedTypes()))
-    made = _made_by(source, "prim::ListConstruct")
-    if made is None or aliases.has_writers(source):
-        return None
-    return _constant(node, made.inputsSize())
 
 
 def _is_none(wanted: bool) -> Rule:
@@ -72,8 +53,8 @@ def _is_none(wanted: bool) -> Rule:
         if not right.node().mustBeNone():
             return None
         if left.node().mustBeNone():
-            return _constant(node, wanted)
-        return None if _may_be_none(left.static_type) else _constant(node, not wanted)
+            return constant_like(node, wanted)
+        return None if _may_be_none(left.static_type) else constant_like(node, not wanted)
 
     return rule
 
@@ -90,7 +71,7 @@ def _cast(node: Node, aliases: Aliases) -> Value | None:
 
 def _number(node: Node, aliases: Aliases) -> Value | None:
     """A tensor that was made of a number, read as that number."""
-    made = _made_by(node.inputsAt(0), "prim::NumToTensor")
+    made = made_by(node.inputsAt(0), "prim::NumToTensor")
     return made.inputsAt(0) if made is not None else _same_kind(node, aliases)
 
 
@@ -100,7 +81,7 @@ def _same_kind(node: Node, aliases: Aliases) -> Value | None:
 
 
 def _not(node: Node, aliases: Aliases) -> Value | None:
-    made = _made_by(node.inputsAt(0), "aten::__not__")
+    made = made_by(node.inputsAt(0), "aten::__not__")
     return made.inputsAt(0) if made is not None else None
 
 
@@ -108,7 +89,7 @@ def _if(node: Node, aliases: Aliases) -> Value | None:
     """A branch that gives True and False, which is its condition."""
     if node.outputsSize() != 1:
         return None
-    results = [block.returnNode().inputsAt(0).toIValue() for block in node.blocks()]
+    results = [known_result(node, place, 0) for place in (0, 1)]
     return node.inputsAt(0) if results[0] is True and results[1] is False else None
 
 
@@ -133,20 +114,43 @@ def _fact(read: Callable[[Any], Any]) -> Rule:
 
     def rule(node: Node, aliases: Aliases) -> Value | None:
         source = node.inputsAt(0)
-        if source.facts is None or node.inputsSize() != 1 or any(_reshapes(n) for n in aliases.writers(source)):
+        if source.facts is None or node.inputsSize() != 1 or any(may_reshape(n) for n in aliases.writers(source)):
             return None
         known = read(source.facts)
-        return None if known is None else _constant(node, known)
+        return None if known is None else constant_like(node, known)
 
     return rule
 
 
-def _reshapes(node: Node) -> bool:
-    """Whether a node that writes to a tensor may give it another shape, dtype or device."""
-    return not node.kind().startswith("aten::") or any(word in node.kind() for word in _RESHAPERS)
+def _with_itself(equal: bool) -> Rule:
+    """A value that is compared with itself, but for numbers that need not be equal to themselves."""
+
+    def rule(node: Node, aliases: Aliases) -> Value | None:
+        left, right = node._inputs
+        return constant_like(node, equal) if left is right and is_fixed(left.static_type) else None
+
+    return rule
 
 
-_RESHAPERS = ("resize", "set_", "squeeze_", "t_", "transpose_", "swap", "data", "as_strided_", "out")
+def _type_as(node: Node, aliases: Aliases) -> Value | None:
+    """A tensor that has the dtype and device of the other already."""
+    given, other = (value.facts for value in node._inputs)
+    if given is None or other is None or None in (given.dtype, given.device):
+        return None
+    if any(may_reshape(n) for value in node._inputs for n in aliases.writers(value)):
+        return None
+    return node.inputsAt(0) if (given.dtype, given.device) == (other.dtype, other.device) else None
+
+
+def _narrow(node: Node) -> bool:
+    """A branch whose results are never None gives no optional. Whether there was one."""
+    narrowed = False
+    for i, output in enumerate(node._outputs if node.kind() == "prim::If" else ()):
+        results = {block.returnNode().inputsAt(i).static_type for block in node.blocks()}
+        if output.static_type.kind() == "OptionalType" and results == set(output.static_type.containedTypes()):
+            output.setType(results.pop())
+            narrowed = True
+    return narrowed
 
 
 def _dropout(node: Node, aliases: Aliases) -> Value | None:
@@ -162,8 +166,11 @@ def _dtype_number(facts: Any) -> Any:
 
 _RULES: dict[str, Rule] = {
     "prim::TupleIndex": _tuple_item,
-    "aten::__getitem__": _list_item,
-    "aten::len": _length,
+    "aten::__getitem__": item_of,
+    "aten::len": length_of,
+    "aten::slice": slice_of,
+    "aten::eq": _with_itself(True),
+    "aten::ne": _with_itself(False),
     "aten::__is__": _is_none(True),
     "aten::__isnot__": _is_none(False),
     "prim::unchecked_cast": _cast,
@@ -177,8 +184,9 @@ _RULES: dict[str, Rule] = {
     "aten::mul": _neutral(1, 1, both=True),
     "aten::sub": _neutral(1, 0, both=False),
     "aten::floordiv": _neutral(1, 1, both=False),
-    "aten::dropout": _dropout,
+    **dict.fromkeys((f"aten::{kind}dropout" for kind in ("", "feature_", "alpha_", "feature_alpha_")), _dropout),
     "aten::dim": _fact(lambda facts: None if facts.sizes is None else len(facts.sizes)),
     "prim::dtype": _fact(_dtype_number),
     "prim::device": _fact(lambda facts: facts.device),
 }
+_DTYPE_RULES: dict[str, Rule] = {"aten::type_as": _type_as}

@@ -34,3 +34,7 @@ def fail(range: SourceRange | None, message: str) -> NoReturn:
 def not_supported(range: SourceRange | None, message: str) -> NoReturn:
     """Raises a `NotSupportedError`."""
     raise NotSupportedError(message, range)
+
+
+class DeclaredOutside(CompileError, ValueError):
+    """An annotation of an attribute that stands outside of ``__init__``."""

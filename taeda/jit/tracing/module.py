@@ -30,7 +30,7 @@ def traced_module(module: nn.Module) -> TopLevelTracedModule:
     for part in module.modules():
         if part._backward_hooks or part._backward_pre_hooks:
             raise ValueError(f"taeda.jit.trace: {type(part).__name__} has backward hooks, which no program can hold")
-    children = {name: None if child is None else wrapped(child, {}) for name, child in module._modules.items()}
+    children = {name: wrapped(child, {}) for name, child in module._modules.items() if child is not None}
     info = ModuleInfo(free_name(_C._program_name(type(module))), module)
     _fill(info, _facts(module))
     info.properties.clear()

@@ -15,7 +15,7 @@ from taeda.jit._graph import ScriptObject
 from taeda.jit._ir_types import FunctionType
 from taeda.jit.ir import Graph, Node, Value
 from taeda.jit.source import SourceRange
-from taeda.jit.tracing.places import place_in, user_place
+from taeda.jit.tracing.places import place_in, user_name, user_place
 from taeda.jit.tracing.state import state
 
 # How operations on sizes are called in graphs.
@@ -129,6 +129,8 @@ class Recorder(SizeRecorder):
     def _tensor(self, tensor: Tensor) -> Value:
         found = self._tensors.get(id(tensor))
         if found is not None and found[0] is tensor:
+            if not found[1]._name and (name := user_name(tensor)) is not None:
+                found[1].setDebugName(name)
             return found[1]
         path = self.owner(tensor)
         if path is not None and self.self_value is not None:

@@ -237,6 +237,7 @@ def _trace_methods(module: nn.Module, examples: dict[str, tuple[tuple[Any, ...],
 
     made = traced_module(module)
     info = made._info
+    names = {id(part): name for name, part in module.named_modules()}
     fixed: list[Fixed] = []
     for name, (args, kwargs) in examples.items():
         method = module if name == "forward" else getattr(module, name)
@@ -247,6 +248,9 @@ def _trace_methods(module: nn.Module, examples: dict[str, tuple[tuple[Any, ...],
             made.__dict__[name] = ScriptMethod(made, info.methods[name])
     made.__dict__["_fixed"] = fixed
     compile_exported(info, apart_from=examples)
+    for part in module.modules():
+        if part is not module:
+            compile_exported(made.get_submodule(names[id(part)])._info, apart_from=("forward",))
     return made
 
 

@@ -177,6 +177,8 @@ def _inject_class(module: Module) -> None:
 
 def _inject_property(module: Module, name: str) -> None:
     def read(self: Any) -> Tensor:
+        if _cache_users and taeda._C._get_tracing_state() is not None:
+            raise RuntimeError(f"{_NAME}: a trace would keep what the cache holds; trace outside of cached()")
         if not _cache_users:
             return self.parametrizations[name]()
         key = (id(self), name)
