@@ -6,11 +6,13 @@ every op runs on the wrapped tensors, that is through its shape rule alone, and 
 
 from __future__ import annotations
 
+import copy
 import weakref
 from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._schema.tags import Tag
 from taeda.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from taeda.utils._pytree import tree_leaves, tree_map
 
@@ -72,6 +74,7 @@ class FakeTensor(Tensor):
     fake_device: taeda.device
     fake_mode: FakeTensorMode
     _meta: Tensor
+    constant: Tensor | None = None  # the value of a number that the program wrote down
     _shown: tuple[Any, ...] | None = None  # the sizes of a value of a graph: symbols where they vary
 
     @staticmethod
@@ -122,6 +125,17 @@ class FakeTensor(Tensor):
         shown = f"FakeTensor({', '.join(parts)})"
         return f"Parameter({shown})" if isinstance(self, taeda.nn.Parameter) else shown
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> FakeTensor:
+        if id(self) not in memo:
+            with _disable_current_modes():
+                elem = self._meta.clone()
+                made = FakeTensor(self.fake_mode, elem, self.fake_device, requires_grad=self.requires_grad)
+            own = {k: v for k, v in self.__dict__.items() if k not in ("fake_mode", "fake_device", "_meta", "_shown")}
+            made.__dict__.update(copy.deepcopy(own, memo))
+            made._shown = self._shown
+            memo[id(self)] = made
+        return memo[id(self)]
+
     def tolist(self) -> Any:
         """Raises DataDependentOutputException: there are no elements."""
         raise DataDependentOutputException(taeda.ops.aten._local_scalar_dense.default)
@@ -130,6 +144,23 @@ class FakeTensor(Tensor):
     def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> Any:
         first = next(x for x in tree_leaves((args, kwargs)) if isinstance(x, FakeTensor))
         return first.fake_mode.dispatch(func, args, kwargs or {})
+
+
+def _of_constants(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """What an op gives where all its tensors are numbers that the program wrote down; None where not."""
+    tensors = [x for x in tree_leaves((args, kwargs)) if isinstance(x, Tensor)]
+    if func._schema.is_mutable:
+        for tensor in tensors:
+            if isinstance(tensor, FakeTensor):
+                tensor.constant = None
+        return None
+    known = [x.constant if isinstance(x, FakeTensor) else None for x in tensors]
+    if not known or any(x is None for x in known) or func.is_view or Tag.nondeterministic_seeded in func.tags:
+        return None
+    values = iter(known)
+    plain = tree_map(lambda x: next(values) if isinstance(x, Tensor) else x, (args, kwargs))
+    with _disable_current_modes():
+        return func(*plain[0], **plain[1])
 
 
 def _indexed(device: taeda.device) -> taeda.device:
@@ -192,12 +223,17 @@ class FakeTensorMode(TorchDispatchMode):
     def dispatch(self, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         """Runs an op on the meta tensors of its arguments and makes fake tensors of its results."""
         name = func._schema.name.partition("::")[2]
+        known = _of_constants(func, args, kwargs)
         if name in _VALUES:
-            raise DataDependentOutputException(func)
+            if known is None:
+                raise DataDependentOutputException(func)
+            return known
         if name == "any_anywhere":  # asked for mistakes in values, and there are none
             return taeda.tensor(False)
         if name == "lift_fresh" and not isinstance(args[0], FakeTensor):  # a constant of the program
-            return self._like(args[0])
+            made = self._like(args[0])
+            made.constant = args[0] if args[0].numel() == 1 else None
+            return made
         device = self._device(func, args, kwargs)
         wrappers: dict[int, FakeTensor] = {}
 
@@ -213,9 +249,11 @@ class FakeTensorMode(TorchDispatchMode):
             if not isinstance(value, Tensor):
                 return value
             known = wrappers.get(id(value))
-            if known is not None and known.size() != value.size():
-                raise UnsupportedFakeTensorException(f"{func}: fake tensors cannot change their size in place")
-            return FakeTensor(self, value, device) if known is None else known
+            if known is None:
+                return FakeTensor(self, value, device)
+            if Tensor.size(known) != value.size() or Tensor.stride(known) != value.stride():  # unsqueeze_, resize_
+                known.data = FakeTensor(self, value, known.fake_device, requires_grad=False)
+            return known
 
         with _disable_current_modes():
             args, kwargs = tree_map(meta, args), tree_map(meta, kwargs)
@@ -226,7 +264,10 @@ class FakeTensorMode(TorchDispatchMode):
             except NotImplementedError as error:
                 depends = "depends on the data" in str(error)
                 raise (DynamicOutputShapeException if depends else UnsupportedOperatorException)(func) from error
-            return tree_map(fake, results)
+            made = tree_map(fake, results)
+            if isinstance(known, Tensor) and known.numel() == 1:
+                made.constant = known
+            return made
 
     def _accepted(self, func: Any, value: Tensor) -> FakeTensor:
         if not self.allow_non_fake_inputs and value.dim():  # a number may have become a tensor on its way
