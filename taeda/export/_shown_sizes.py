@@ -50,6 +50,17 @@ def show_sizes(module: GraphModule, sizes: list[SizeName]) -> None:
                 names.show(node)
 
 
+def show_pairs(module: GraphModule, pairs: dict[int, int]) -> None:
+    """The same for a graph whose inputs have these sizes: by the example's, the shadow's."""
+    names = _Names(set())
+    for hint, other in pairs.items():
+        if hint != other:
+            names.pairs[hint, other] = names._fresh(hint, "s")
+    for node in module.graph.nodes:
+        names.show(node)
+        node.meta.pop("other", None)
+
+
 class _Names:
     """Which symbol stands for the sizes that are one number in the example and another in its shadow."""
 
@@ -73,7 +84,10 @@ class _Names:
         """What a node gives, with symbols."""
         value, other = node.meta.get("val"), node.meta.get("other")
         if isinstance(value, _Symbol):
-            node.meta["val"] = symbol_of(self._number(node, value.node.hint, other))
+            number = self._number(node, value.node.hint, other)
+            if type(number.hint) is int and type(other) is int:
+                self.pairs.setdefault((number.hint, other), number)
+            node.meta["val"] = symbol_of(number)
             return
         for leaf in tree_leaves(value):
             if isinstance(leaf, FakeTensor):

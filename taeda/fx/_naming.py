@@ -87,6 +87,8 @@ def qualified_name(function: Any) -> str:
         module = "operator"
     elif module.startswith(("taeda._", "torch._")) and getattr(sys.modules["taeda"], name, None) is function:
         module = "torch"
+    elif getattr(sys.modules["taeda._C"], name, None) is function:
+        module = "torch._C"
     elif module == "taeda" or module.startswith("taeda."):
         module = f"torch{module.removeprefix('taeda')}"
     return f"{module}.{name}"

@@ -217,6 +217,22 @@ class Node:
         if x is not self and x is not self._next:
             self._next.prepend(x)
 
+    def __lt__(self, other: Node) -> bool:
+        """Whether this one comes first in the graph."""
+        after = self._next
+        while after is not other and after.op != "root":
+            after = after._next
+        return after is other
+
+    def __gt__(self, other: Node) -> bool:
+        return other < self
+
+    def __le__(self, other: Node) -> bool:
+        return self is other or self < other
+
+    def __ge__(self, other: Node) -> bool:
+        return self is other or other < self
+
     def _unlink(self) -> None:
         # Its own links stay, so that a loop that stands here finds the way on.
         self._prev._next, self._next._prev = self._next, self._prev
@@ -320,7 +336,7 @@ class Node:
         return twin
 
 
-_impure_functions.update((operator.setitem, taeda._assert))
+_impure_functions.update((operator.setitem, taeda._assert, taeda._C._set_grad_enabled))  # type: ignore[attr-defined]
 _RANDOM = frozenset([
     "bernoulli", "multinomial", "normal", "poisson", "rand", "rand_like", "randint", "randint_like", "randn",
     "randn_like", "randperm",

@@ -56,9 +56,8 @@ class NodeSource:
     def print_readable(self, indent: int = 0) -> str:
         """The way here, one line for each step."""
         action = "+".join(a.value for a in self.action)
-        lines = [f"{' ' * indent}({self.name}, {self.target}, {self.pass_name}, {action})"]
-        lines += [source.print_readable(indent + 4) for source in self.from_node]
-        return "\n".join(lines)
+        said = f"name={self.name}, pass_name={self.pass_name}, action={action}, graph_id={self.graph_id}"
+        return f"{' ' * indent}({said})\n" + "".join(s.print_readable(indent + 4) for s in self.from_node)
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain data."""
@@ -66,6 +65,16 @@ class NodeSource:
             "name": self.name, "target": self.target, "graph_id": self.graph_id, "pass_name": self.pass_name,
             "action": "+".join(a.value for a in self.action), "from_node": [s.to_dict() for s in self.from_node],
         }  # fmt: skip
+
+    @classmethod
+    def _from_dict(cls, said: dict[str, Any] | None) -> NodeSource | None:
+        """What `to_dict` gave, again; None for None."""
+        if said is None:
+            return None
+        made = cls(None, said["pass_name"], [NodeSourceAction(a) for a in said["action"].split("+") if a])
+        made.name, made.target, made.graph_id = said["name"], said["target"], said["graph_id"]
+        made.from_node = [cls._from_dict(one) for one in said["from_node"]]
+        return made
 
     def __repr__(self) -> str:
         return self.print_readable()

@@ -269,3 +269,10 @@ def test_normalized_arguments() -> None:
         layer.normalized_arguments(nn.Sequential(nn.ReLU())) == ((x,), {})
         and x.normalized_arguments(nn.Module()) is None
     )
+
+
+def test_nodes_compare_by_their_places() -> None:
+    graph = fx.symbolic_trace(lambda x: taeda.sin(x).cos()).graph
+    first, *_, last = graph.nodes
+    assert first < last and last > first and first <= first and last >= first and not last < first
+    assert sorted(reversed(list(graph.nodes))) == list(graph.nodes)

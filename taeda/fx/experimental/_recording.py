@@ -20,6 +20,7 @@ from taeda.export._places import Place
 from taeda.export._scope import Scope
 from taeda.export._size_ops import SIZE_OPS, item, sym_size
 from taeda.fx.graph import Graph
+from taeda.fx.graph_module import GraphModule
 from taeda.fx.node import Node
 from taeda.fx.passes.shape_prop import _extract_tensor_metadata
 from taeda.utils import _pytree as pytree
@@ -60,6 +61,7 @@ class Recording(Capture):
         self.scope = Scope(tracer.graph, None)
         self.on_constant = tracer.create_arg
         self.proxies: dict[Node, Any] = {}
+        self._wants_gradients = taeda.is_grad_enabled()
         self.pre_dispatch = False  # whether the ops are those that the program calls
         self.asks_values = True  # whether a value that is asked for ends the trace
         self._by_memory: dict[Any, Node] = {}
@@ -103,6 +105,8 @@ class Recording(Capture):
         return super().node_of(value)
 
     def create(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], name: str | None = None) -> Node:
+        if self.pre_dispatch:
+            self.note_gradient_mode(taeda.is_grad_enabled())
         if target is item and not self.pre_dispatch:
             target = taeda.ops.aten._local_scalar_dense.default
         if isinstance(target, OpOverload):
@@ -110,6 +114,12 @@ class Recording(Capture):
             name = name or (f"{target._opname}_int" if target is sym_size else target._opname)
         node: Node = self.tracer.create_node("call_function", target, args, kwargs, name)
         return node
+
+    def note_gradient_mode(self, enabled: bool) -> None:
+        """Before autograd it matters whether the program wants gradients: where that changes the graph says it."""
+        if enabled is not self._wants_gradients:
+            self._wants_gradients = enabled
+            self.tracer.create_node("call_function", _C._set_grad_enabled, (enabled,), {})  # type: ignore[attr-defined]
 
     def add_input(self, value: Any, node: Node) -> Any:
         """From now on ``value`` is what a placeholder brings; where sizes vary a whole number becomes a symbol."""
@@ -146,6 +156,8 @@ class Recording(Capture):
         node.meta.pop("example", None)
         with self.quiet(), _disable_current_modes():
             node.meta["val"] = pytree.tree_map(self._snapshot, value)
+            if self.varying and isinstance(value, Tensor):
+                node.meta["other"] = self.other_sizes(value)
             if isinstance(value, Tensor) and value.layout is taeda.strided:
                 node.meta["tensor_meta"] = _extract_tensor_metadata(value)
 
@@ -280,6 +292,12 @@ class Recording(Capture):
         if isinstance(symbol, _Symbol) and node.op == "placeholder" and what == "size":
             self.places[id(symbol.node)] = str(node.target), dim
         return symbol
+
+    def show_sizes(self, module: GraphModule) -> None:
+        """Gives the values that nodes are described by the sizes that vary as symbols."""
+        from taeda.export._shown_sizes import show_pairs
+
+        show_pairs(module, self._others)
 
     def number(self, node: Any, inputs: dict[str, Any]) -> Any:
         """What a symbol is for other inputs, by name; LookupError if they do not tell."""

@@ -186,6 +186,7 @@ class _Trace:
         recording = self.tracer.recording
         if self.mode == "symbolic":
             made.shape_env = recording  # type: ignore[assignment]
+            recording.show_sizes(made)
         return made
 
     def _fake_mode(self, args: Any) -> Any:
@@ -211,6 +212,8 @@ class _Trace:
                 stack.enter_context(mode)
                 stack.enter_context(sizes_as_values(recording))
                 result = f(*pytree.tree_unflatten(values, spec))
+                if recording.pre_dispatch:
+                    recording.note_gradient_mode(taeda.is_grad_enabled())
             return pytree.tree_map(self._of_graph, result)
 
         run.__name__ = getattr(f, "__name__", type(f).__name__)

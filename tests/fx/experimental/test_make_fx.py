@@ -240,3 +240,34 @@ def test_sizes_that_the_library_calculates_vary() -> None:
         with pytest.warns(UserWarning, match="the example's sizes alone"):
             graph = make_fx(function, tracing_mode="symbolic")(x)
         assert torch.equal(graph(x), function(x))
+
+
+def test_gradient_mode_before_autograd() -> None:
+    def mixed(x: Any) -> Any:
+        y = x.sin()
+        with torch.no_grad():
+            z = y.cos()
+        return z * x + y
+
+    x = torch.ones(2, requires_grad=True)
+    graph = make_fx(mixed, pre_dispatch=True)(x)
+    assert "torch._C._set_grad_enabled(False)" in graph.code
+    graph.graph.eliminate_dead_code()
+    graph.recompile()
+    gradients = [torch.autograd.grad(call(x).sum(), x)[0] for call in (graph, mixed)]
+    assert torch.equal(*gradients) and torch.is_grad_enabled()
+
+
+def test_symbols_in_values() -> None:
+    def many(x: Any) -> Any:
+        return x.sin(), torch.cat([x, x]), x.t() @ x, torch.zeros(x.shape[0] * 2, x.shape[1] + 1)
+
+    text = make_fx(many, tracing_mode="symbolic")(torch.ones(3, 4)).print_readable(False)
+    for kind in ('x_1: "f32[s0, s1]"', 'cat: "f32[s0 * 2, s1]"', 'mm: "f32[s1, s1]"', 'zeros: "f32[s0 * 2, s1 + 1]"'):
+        assert kind in text
+
+
+@pytest.mark.parametrize("mode", ["real", "fake", "symbolic"])
+def test_sizes_that_change_in_place(mode: str) -> None:
+    graph = make_fx(lambda x: x.clone().unsqueeze_(-1).t_() * 2, tracing_mode=mode)(torch.ones(3))
+    assert "t_ = torch.ops.aten.t_.default(unsqueeze_)" in graph.code and graph(torch.ones(3)).shape == (1, 3)

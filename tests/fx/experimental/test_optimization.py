@@ -174,3 +174,14 @@ def test_calls_are_put_in_one_form() -> None:
 
 def test_code_with_a_breakpoint() -> None:
     assert "pdb.set_trace()" in set_trace(fx.symbolic_trace(lambda x: x + 1)).code
+
+
+def test_sources_as_text_and_data() -> None:
+    node = fx.Graph().call_function(torch.add, (1, 2))
+    node.meta["from_node"] = [notes.NodeSource(None, "first", notes.NodeSourceAction.CREATE)]
+    source = notes.NodeSource(node, "second", notes.NodeSourceAction.REPLACE)
+    assert source.print_readable() == (
+        f"(name=add, pass_name=second, action=replace, graph_id={id(node.graph)})\n"
+        "    (name=, pass_name=first, action=create, graph_id=-1)\n"
+    )
+    assert notes.NodeSource._from_dict(source.to_dict()) == source and notes.NodeSource._from_dict(None) is None
