@@ -1,4 +1,6 @@
 // Searching, histograms, membership and classes over other ops.
+#include <limits>
+
 #include "composite/ops/search.h"
 #include "core/elements.h"
 #include "shape/elementwise.h"
@@ -184,6 +186,7 @@ void check_positions(const Tensor& t, std::string_view name) {
 
 Tensor _convert_indices_from_coo_to_csr(const Tensor& self, int64_t size, bool out_int32) {
   check_positions(self, "self");
+  TAEDA_CHECK(size >= 0 && size < std::numeric_limits<int64_t>::max(), "size is no number of rows; got ", size);
   Tensor rows = ops::arange(Scalar(size + 1), self.dtype(), std::nullopt, self.device());
   return ops::searchsorted(self, rows, out_int32);
 }

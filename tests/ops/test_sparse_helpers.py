@@ -22,10 +22,12 @@ def test_rows_by_number_and_by_beginning():
     assert to_csr(numbers, 5, out_int32=True).dtype == to_coo(begins, columns, out_int32=True).dtype == taeda.int32
     for call in (
         lambda: to_csr(numbers[None], 5),
+        lambda: to_csr(numbers, -2),
+        lambda: to_csr(numbers, 2**63 - 1),
         lambda: to_coo(begins[:0], columns),
         lambda: to_coo(begins, begins[None]),
     ):
-        with pytest.raises(RuntimeError, match="dimension|empty"):
+        with pytest.raises(RuntimeError, match="dimension|empty|rows"):
             call()
 
 

@@ -101,3 +101,11 @@ def test_joining_takes_no_scales_by_channel() -> None:
     x = taeda.quantize_per_channel(taeda.ones(2, 2), taeda.ones(2), taeda.zeros(2), 0, taeda.qint32)
     with pytest.raises(RuntimeError):
         taeda.ops.quantized.cat([x, x], 0, 1.0, 0)
+
+
+@pytest.mark.parametrize("number", [1e30, -1e30, float("nan"), float("inf"), 2**62, 1e9])
+@pytest.mark.parametrize("name", ["add_scalar", "add_scalar_relu", "add"])
+def test_numbers_of_too_many_steps_are_refused(name: str, number: float) -> None:
+    q = taeda.quantize_per_tensor(taeda.ones(3), 0.1, 3, taeda.qint8)
+    with pytest.raises(RuntimeError, match="as many steps of the scale 0.1 as an int32 holds"):
+        getattr(taeda.ops.quantized, name)(q, number)

@@ -1,5 +1,6 @@
 // Numbers of quantised tensors, products, and sums and products with one number.
 #include <cmath>
+#include <limits>
 
 #include "composite/ops/quantized_arithmetic.h"
 #include "composite/quantized/packed.h"
@@ -56,7 +57,10 @@ Tensor _add_number(const Tensor& qa, const Scalar& b, bool relu) {
   check_operand(qa);
   const Quantizer& by = per_tensor_quantizer(qa);
   QuantizedRange range = range_of(qa.dtype());
-  int64_t steps = static_cast<int64_t>(std::nearbyint(b.to<double>() / by.scale)), moved = by.zero_point - steps;
+  double rounded = std::nearbyint(b.to<double>() / by.scale);
+  TAEDA_CHECK(std::abs(rounded) <= std::numeric_limits<int32_t>::max(), "adds a number of as many steps of the scale ",
+              by.scale, " as an int32 holds; got ", b);
+  int64_t steps = static_cast<int64_t>(rounded), moved = by.zero_point - steps;
   double width = static_cast<double>(range.most - range.least);
   double scale = by.scale;
   int64_t zero = moved;

@@ -9,6 +9,7 @@
 #include "core/quantized.h"
 #include "taeda/core/half.h"
 #include "taeda/core/parallel.h"
+#include "taeda/ops/binary.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"
