@@ -100,7 +100,8 @@ class Preparer:
             qconfig = self._qconfig_of(node)
             self.qconfigs[node.name] = qconfig
             if (module := module_of(node, self.modules)) is not None:
-                module.qconfig = qconfig  # not what an earlier call of prepare left there
+                for part in (module, *(module.children() if isinstance(module, FusedModule) else ())):
+                    part.qconfig = qconfig  # not what an earlier call of prepare left there
             if node in skipped or qconfig is None:
                 continue
             if self._replaced_by_an_observed_class(node, qconfig):
