@@ -91,9 +91,17 @@ double xavier_std(const Tensor& tensor, double gain) {
 }
 }  // namespace
 
+Tensor kaiming_normal_(Tensor tensor, double a) { return kaiming_normal_(std::move(tensor), a, torch::kFanIn); }
+Tensor kaiming_normal_(Tensor tensor, double a, FanModeType mode) {
+  return kaiming_normal_(std::move(tensor), a, mode, torch::kLeakyReLU);
+}
 Tensor kaiming_normal_(Tensor tensor, double a, FanModeType mode, NonlinearityType nonlinearity) {
   double std = kaiming_std(tensor, a, mode, nonlinearity);
   return normal_(std::move(tensor), 0, std);
+}
+Tensor kaiming_uniform_(Tensor tensor, double a) { return kaiming_uniform_(std::move(tensor), a, torch::kFanIn); }
+Tensor kaiming_uniform_(Tensor tensor, double a, FanModeType mode) {
+  return kaiming_uniform_(std::move(tensor), a, mode, torch::kLeakyReLU);
 }
 Tensor kaiming_uniform_(Tensor tensor, double a, FanModeType mode, NonlinearityType nonlinearity) {
   double bound = std::sqrt(3.0) * kaiming_std(tensor, a, mode, nonlinearity);

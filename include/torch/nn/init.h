@@ -20,11 +20,13 @@ TORCH_API Tensor ones_(Tensor tensor);
 TORCH_API Tensor orthogonal_(Tensor tensor, double gain = 1.0);
 TORCH_API Tensor sparse_(Tensor tensor, double sparsity, double std = 0.01);
 TORCH_API Tensor uniform_(Tensor tensor, double low = 0, double high = 1);
-// He et al., Delving deep into rectifiers.
-TORCH_API Tensor kaiming_normal_(Tensor tensor, double a = 0, FanModeType mode = torch::kFanIn,
-                                 NonlinearityType nonlinearity = torch::kLeakyReLU);
-TORCH_API Tensor kaiming_uniform_(Tensor tensor, double a = 0, FanModeType mode = torch::kFanIn,
-                                  NonlinearityType nonlinearity = torch::kLeakyReLU);
+// He et al., Delving deep into rectifiers. Defaults are overloads: as arguments they would make the variants here.
+TORCH_API Tensor kaiming_normal_(Tensor tensor, double a = 0);
+TORCH_API Tensor kaiming_normal_(Tensor tensor, double a, FanModeType mode);
+TORCH_API Tensor kaiming_normal_(Tensor tensor, double a, FanModeType mode, NonlinearityType nonlinearity);
+TORCH_API Tensor kaiming_uniform_(Tensor tensor, double a = 0);
+TORCH_API Tensor kaiming_uniform_(Tensor tensor, double a, FanModeType mode);
+TORCH_API Tensor kaiming_uniform_(Tensor tensor, double a, FanModeType mode, NonlinearityType nonlinearity);
 // Glorot and Bengio, Understanding the difficulty of training deep feedforward neural networks.
 TORCH_API Tensor xavier_normal_(Tensor tensor, double gain = 1.0);
 TORCH_API Tensor xavier_uniform_(Tensor tensor, double gain = 1.0);

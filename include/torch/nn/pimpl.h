@@ -133,10 +133,5 @@ serialize::InputArchive& operator>>(serialize::InputArchive& archive, ModuleHold
    public:                                                 \
     using torch::nn::ModuleHolder<ImplType>::ModuleHolder; \
     using Impl [[maybe_unused]] = ImplType;                \
-    Name() = default;                                      \
-    Name(const Name&) = default;                           \
-    Name(Name&&) = default;                                \
-    Name& operator=(const Name&) = default;                \
-    Name& operator=(Name&&) = default;                     \
   }
 #define TORCH_MODULE(Name) TORCH_MODULE_IMPL(Name, Name##Impl)

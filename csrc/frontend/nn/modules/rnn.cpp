@@ -12,6 +12,11 @@ using utils::rnn::PackedSequence;
 
 namespace detail {
 
+RNNOptionsBase::RNNOptionsBase(rnn_options_base_mode_t mode, int64_t input_size, int64_t hidden_size)
+    : input_size_(input_size), hidden_size_(hidden_size) {
+  this->mode(mode);
+}
+
 namespace {
 
 int64_t gates_of(const RNNOptionsBase& o) {

@@ -7,13 +7,20 @@ namespace torch::nn {
 template <size_t D>
 using ConvPadding = std::variant<ExpandingArray<D>, enumtype::kValid, enumtype::kSame>;
 
+namespace detail {
+template <size_t D>
+struct NoPadding : ExpandingArray<D> {
+  NoPadding() : ExpandingArray<D>(0) {}
+};
+}  // namespace detail
+
 // A setter for padding that takes a number, a list, kValid or kSame.
 #define TAEDA_CONV_PADDING(D)                                          \
   auto padding(std::initializer_list<int64_t> il) -> decltype(*this) { \
-    padding_ = ExpandingArray<D>{il};                                  \
+    padding_.get() = ExpandingArray<D>{il};                            \
     return *this;                                                      \
   }                                                                    \
-  TORCH_ARG(ConvPadding<D>, padding) = ExpandingArray<D>(0)
+  TAEDA_LAZY_ARG(ConvPadding<D>, padding, detail::NoPadding<D>, sizeof(ExpandingArray<D>) + 8)
 
 template <size_t D>
 struct ConvOptions {
@@ -29,7 +36,7 @@ struct ConvOptions {
   TORCH_ARG(ExpandingArray<D>, dilation) = 1;
   TORCH_ARG(int64_t, groups) = 1;
   TORCH_ARG(bool, bias) = true;
-  TORCH_ARG(padding_mode_t, padding_mode) = torch::kZeros;
+  TAEDA_WORD_ARG(padding_mode_t, padding_mode, kZeros);
 };
 using Conv1dOptions = ConvOptions<1>;
 using Conv2dOptions = ConvOptions<2>;
@@ -49,7 +56,7 @@ struct ConvTransposeOptions {
   TORCH_ARG(int64_t, groups) = 1;
   TORCH_ARG(bool, bias) = true;
   TORCH_ARG(ExpandingArray<D>, dilation) = 1;
-  TORCH_ARG(padding_mode_t, padding_mode) = torch::kZeros;
+  TAEDA_WORD_ARG(padding_mode_t, padding_mode, kZeros);
 };
 using ConvTranspose1dOptions = ConvTransposeOptions<1>;
 using ConvTranspose2dOptions = ConvTransposeOptions<2>;
@@ -74,7 +81,7 @@ struct ConvNdOptions {
   TORCH_ARG(ExpandingArray<D>, output_padding) = 0;
   TORCH_ARG(int64_t, groups) = 1;
   TORCH_ARG(bool, bias) = true;
-  TORCH_ARG(padding_mode_t, padding_mode) = torch::kZeros;
+  TAEDA_WORD_ARG(padding_mode_t, padding_mode, kZeros);
 };
 }  // namespace detail
 

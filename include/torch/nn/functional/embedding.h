@@ -27,6 +27,7 @@ struct EmbeddingFromPretrainedOptions {
   TORCH_ARG(bool, sparse) = false;
 };
 struct EmbeddingBagOptions {
+  template <class = void>
   EmbeddingBagOptions(int64_t num_embeddings, int64_t embedding_dim)
       : num_embeddings_(num_embeddings), embedding_dim_(embedding_dim) {}
   TORCH_ARG(int64_t, num_embeddings);
@@ -34,7 +35,7 @@ struct EmbeddingBagOptions {
   TORCH_ARG(std::optional<double>, max_norm) = std::nullopt;
   TORCH_ARG(double, norm_type) = 2.;
   TORCH_ARG(bool, scale_grad_by_freq) = false;
-  TORCH_ARG(EmbeddingBagMode, mode) = torch::kMean;
+  TAEDA_WORD_ARG(EmbeddingBagMode, mode, kMean);
   TORCH_ARG(bool, sparse) = false;
   TORCH_ARG(torch::Tensor, _weight) = {};
   TORCH_ARG(bool, include_last_offset) = false;
@@ -45,7 +46,7 @@ struct EmbeddingBagFromPretrainedOptions {
   TORCH_ARG(std::optional<double>, max_norm) = std::nullopt;
   TORCH_ARG(double, norm_type) = 2.;
   TORCH_ARG(bool, scale_grad_by_freq) = false;
-  TORCH_ARG(EmbeddingBagMode, mode) = torch::kMean;
+  TAEDA_WORD_ARG(EmbeddingBagMode, mode, kMean);
   TORCH_ARG(bool, sparse) = false;
   TORCH_ARG(bool, include_last_offset) = false;
   TORCH_ARG(std::optional<int64_t>, padding_idx) = std::nullopt;
@@ -65,7 +66,7 @@ struct EmbeddingBagFuncOptions {
   TORCH_ARG(std::optional<double>, max_norm) = std::nullopt;
   TORCH_ARG(double, norm_type) = 2.;
   TORCH_ARG(bool, scale_grad_by_freq) = false;
-  TORCH_ARG(EmbeddingBagMode, mode) = torch::kMean;
+  TAEDA_WORD_ARG(EmbeddingBagMode, mode, kMean);
   TORCH_ARG(bool, sparse) = false;
   TORCH_ARG(torch::Tensor, per_sample_weights) = {};
   TORCH_ARG(bool, include_last_offset) = false;

@@ -10,8 +10,10 @@ namespace torch::nn {
   Name() = default;                                       \
   template <class Word>                                   \
     requires std::is_constructible_v<LossReduction, Word> \
-  Name(Word reduction) : reduction_(reduction) {}         \
-  TORCH_ARG(LossReduction, reduction) = torch::kMean
+  Name(Word word) {                                       \
+    reduction(word);                                      \
+  }                                                       \
+  TAEDA_WORD_ARG(LossReduction, reduction, kMean)
 // With nothing else to say.
 #define TAEDA_REDUCED_ONLY(Name) \
   struct Name {                  \
@@ -28,8 +30,10 @@ struct KLDivLossOptions {
   KLDivLossOptions() = default;
   template <class Word>
     requires std::is_constructible_v<reduction_t, Word>
-  KLDivLossOptions(Word reduction) : reduction_(reduction) {}
-  TORCH_ARG(reduction_t, reduction) = torch::kMean;
+  KLDivLossOptions(Word word) {
+    reduction(word);
+  }
+  TAEDA_WORD_ARG(reduction_t, reduction, kMean);
   TORCH_ARG(bool, log_target) = false;
 };
 struct SmoothL1LossOptions {
@@ -43,29 +47,29 @@ struct HuberLossOptions {
 struct BCELossOptions {
   using reduction_t = LossReduction;
   TORCH_ARG(Tensor, weight) = {};
-  TORCH_ARG(LossReduction, reduction) = torch::kMean;
+  TAEDA_WORD_ARG(LossReduction, reduction, kMean);
 };
 struct HingeEmbeddingLossOptions {
   using reduction_t = LossReduction;
   TORCH_ARG(double, margin) = 1.0;
-  TORCH_ARG(LossReduction, reduction) = torch::kMean;
+  TAEDA_WORD_ARG(LossReduction, reduction, kMean);
 };
 struct MultiMarginLossOptions {
   using reduction_t = LossReduction;
   TORCH_ARG(int64_t, p) = 1;
   TORCH_ARG(double, margin) = 1.0;
   TORCH_ARG(Tensor, weight) = {};
-  TORCH_ARG(LossReduction, reduction) = torch::kMean;
+  TAEDA_WORD_ARG(LossReduction, reduction, kMean);
 };
 struct CosineEmbeddingLossOptions {
   using reduction_t = LossReduction;
   TORCH_ARG(double, margin) = 0.0;
-  TORCH_ARG(LossReduction, reduction) = torch::kMean;
+  TAEDA_WORD_ARG(LossReduction, reduction, kMean);
 };
 struct MultiLabelSoftMarginLossOptions {
   using reduction_t = LossReduction;
   TORCH_ARG(Tensor, weight) = {};
-  TORCH_ARG(LossReduction, reduction) = torch::kMean;
+  TAEDA_WORD_ARG(LossReduction, reduction, kMean);
 };
 struct TripletMarginLossOptions {
   using reduction_t = LossReduction;
@@ -73,7 +77,7 @@ struct TripletMarginLossOptions {
   TORCH_ARG(double, p) = 2.0;
   TORCH_ARG(double, eps) = 1e-6;
   TORCH_ARG(bool, swap) = false;
-  TORCH_ARG(LossReduction, reduction) = torch::kMean;
+  TAEDA_WORD_ARG(LossReduction, reduction, kMean);
 };
 struct TripletMarginWithDistanceLossOptions {
   using reduction_t = LossReduction;
@@ -81,12 +85,12 @@ struct TripletMarginWithDistanceLossOptions {
   TORCH_ARG(std::optional<distance_function_t>, distance_function) = std::nullopt;
   TORCH_ARG(double, margin) = 1.0;
   TORCH_ARG(bool, swap) = false;
-  TORCH_ARG(LossReduction, reduction) = torch::kMean;
+  TAEDA_WORD_ARG(LossReduction, reduction, kMean);
 };
 struct CTCLossOptions {
   using reduction_t = LossReduction;
   TORCH_ARG(int64_t, blank) = 0;
-  TORCH_ARG(LossReduction, reduction) = torch::kMean;
+  TAEDA_WORD_ARG(LossReduction, reduction, kMean);
   TORCH_ARG(bool, zero_infinity) = false;
 };
 struct PoissonNLLLossOptions {
@@ -94,30 +98,30 @@ struct PoissonNLLLossOptions {
   TORCH_ARG(bool, log_input) = true;
   TORCH_ARG(bool, full) = false;
   TORCH_ARG(double, eps) = 1e-8;
-  TORCH_ARG(LossReduction, reduction) = torch::kMean;
+  TAEDA_WORD_ARG(LossReduction, reduction, kMean);
 };
 struct MarginRankingLossOptions {
   using reduction_t = LossReduction;
   TORCH_ARG(double, margin) = 0;
-  TORCH_ARG(LossReduction, reduction) = torch::kMean;
+  TAEDA_WORD_ARG(LossReduction, reduction, kMean);
 };
 struct NLLLossOptions {
   using reduction_t = LossReduction;
   TORCH_ARG(Tensor, weight) = {};
   TORCH_ARG(int64_t, ignore_index) = -100;
-  TORCH_ARG(LossReduction, reduction) = torch::kMean;
+  TAEDA_WORD_ARG(LossReduction, reduction, kMean);
 };
 struct CrossEntropyLossOptions {
   using reduction_t = LossReduction;
   TORCH_ARG(Tensor, weight) = {};
   TORCH_ARG(int64_t, ignore_index) = -100;
-  TORCH_ARG(LossReduction, reduction) = torch::kMean;
+  TAEDA_WORD_ARG(LossReduction, reduction, kMean);
   TORCH_ARG(double, label_smoothing) = 0.0;
 };
 struct BCEWithLogitsLossOptions {
   using reduction_t = LossReduction;
   TORCH_ARG(Tensor, weight) = {};
-  TORCH_ARG(LossReduction, reduction) = torch::kMean;
+  TAEDA_WORD_ARG(LossReduction, reduction, kMean);
   TORCH_ARG(Tensor, pos_weight) = {};
 };
 #undef TAEDA_REDUCED

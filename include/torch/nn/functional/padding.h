@@ -34,9 +34,10 @@ namespace functional {
 
 struct PadFuncOptions {
   using mode_t = std::variant<enumtype::kConstant, enumtype::kReflect, enumtype::kReplicate, enumtype::kCircular>;
+  template <class = void>
   TAEDA_OPTIONS_OF(PadFuncOptions, std::vector<int64_t>, pad)
   TORCH_ARG(std::vector<int64_t>, pad);
-  TORCH_ARG(mode_t, mode) = torch::kConstant;
+  TAEDA_WORD_ARG(mode_t, mode, kConstant);
   TORCH_ARG(double, value) = 0;
 };
 TORCH_API Tensor pad(const Tensor& input, const PadFuncOptions& options);

@@ -9,7 +9,7 @@ struct UpsampleOptions {
                               enumtype::kTrilinear>;
   TORCH_ARG(std::optional<std::vector<int64_t>>, size) = std::nullopt;
   TORCH_ARG(std::optional<std::vector<double>>, scale_factor) = std::nullopt;
-  TORCH_ARG(mode_t, mode) = torch::kNearest;
+  TAEDA_WORD_ARG(mode_t, mode, kNearest);
   TORCH_ARG(std::optional<bool>, align_corners) = std::nullopt;
 };
 
@@ -20,7 +20,7 @@ struct InterpolateFuncOptions {
                               enumtype::kTrilinear, enumtype::kArea, enumtype::kNearestExact>;
   TORCH_ARG(std::optional<std::vector<int64_t>>, size) = std::nullopt;
   TORCH_ARG(std::optional<std::vector<double>>, scale_factor) = std::nullopt;
-  TORCH_ARG(mode_t, mode) = torch::kNearest;
+  TAEDA_WORD_ARG(mode_t, mode, kNearest);
   TORCH_ARG(std::optional<bool>, align_corners) = std::nullopt;
   TORCH_ARG(std::optional<bool>, recompute_scale_factor) = std::nullopt;
   TORCH_ARG(bool, antialias) = false;

@@ -7,8 +7,8 @@ namespace torch::nn::functional {
 struct GridSampleFuncOptions {
   using mode_t = std::variant<enumtype::kBilinear, enumtype::kNearest>;
   using padding_mode_t = std::variant<enumtype::kZeros, enumtype::kBorder, enumtype::kReflection>;
-  TORCH_ARG(mode_t, mode) = torch::kBilinear;
-  TORCH_ARG(padding_mode_t, padding_mode) = torch::kZeros;
+  TAEDA_WORD_ARG(mode_t, mode, kBilinear);
+  TAEDA_WORD_ARG(padding_mode_t, padding_mode, kZeros);
   TORCH_ARG(std::optional<bool>, align_corners) = std::nullopt;
 };
 TORCH_API Tensor affine_grid(const Tensor& theta, const IntArrayRef& size, bool align_corners = false);

@@ -10,9 +10,8 @@ namespace detail {
 struct RNNOptionsBase {
   using rnn_options_base_mode_t =
       std::variant<enumtype::kLSTM, enumtype::kGRU, enumtype::kRNN_TANH, enumtype::kRNN_RELU>;
-  RNNOptionsBase(rnn_options_base_mode_t mode, int64_t input_size, int64_t hidden_size)
-      : mode_(mode), input_size_(input_size), hidden_size_(hidden_size) {}
-  TORCH_ARG(rnn_options_base_mode_t, mode);
+  TORCH_API RNNOptionsBase(rnn_options_base_mode_t mode, int64_t input_size, int64_t hidden_size);
+  TAEDA_WORD_ARG(rnn_options_base_mode_t, mode, kLSTM);
   TORCH_ARG(int64_t, input_size);
   TORCH_ARG(int64_t, hidden_size);
   TORCH_ARG(int64_t, num_layers) = 1;
@@ -33,6 +32,7 @@ struct RNNCellOptionsBase {
 }  // namespace detail
 
 #define TAEDA_RNN_OPTIONS(Name)                                                                         \
+  template <class = void>                                                                               \
   Name(int64_t input_size, int64_t hidden_size) : input_size_(input_size), hidden_size_(hidden_size) {} \
   TORCH_ARG(int64_t, input_size);                                                                       \
   TORCH_ARG(int64_t, hidden_size);                                                                      \
@@ -42,6 +42,7 @@ struct RNNCellOptionsBase {
   TORCH_ARG(double, dropout) = 0.0;                                                                     \
   TORCH_ARG(bool, bidirectional) = false
 #define TAEDA_CELL_OPTIONS(Name)                                                                        \
+  template <class = void>                                                                               \
   Name(int64_t input_size, int64_t hidden_size) : input_size_(input_size), hidden_size_(hidden_size) {} \
   TORCH_ARG(int64_t, input_size);                                                                       \
   TORCH_ARG(int64_t, hidden_size);                                                                      \
@@ -49,7 +50,7 @@ struct RNNCellOptionsBase {
 struct RNNOptions {
   using nonlinearity_t = std::variant<enumtype::kTanh, enumtype::kReLU>;
   TAEDA_RNN_OPTIONS(RNNOptions);
-  TORCH_ARG(nonlinearity_t, nonlinearity) = torch::kTanh;
+  TAEDA_WORD_ARG(nonlinearity_t, nonlinearity, kTanh);
 };
 struct LSTMOptions {
   TAEDA_RNN_OPTIONS(LSTMOptions);
@@ -61,7 +62,7 @@ struct GRUOptions {
 struct RNNCellOptions {
   using nonlinearity_t = std::variant<enumtype::kTanh, enumtype::kReLU>;
   TAEDA_CELL_OPTIONS(RNNCellOptions);
-  TORCH_ARG(nonlinearity_t, nonlinearity) = torch::kTanh;
+  TAEDA_WORD_ARG(nonlinearity_t, nonlinearity, kTanh);
 };
 struct LSTMCellOptions {
   TAEDA_CELL_OPTIONS(LSTMCellOptions);
