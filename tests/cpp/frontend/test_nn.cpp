@@ -143,6 +143,28 @@ TEST(nn_seeds_give_pytorchs_numbers) {
   CHECK(near(torch::randn(3), torch::tensor({1.5410, -0.2934, -2.1788}), 1e-4));
 }
 
+TEST(nn_words_of_options) {
+  F::InterpolateFuncOptions options;
+  CHECK(std::holds_alternative<torch::enumtype::kNearest>(options.mode()));
+  F::InterpolateFuncOptions copy = options.mode(torch::kBicubic);
+  options.mode() = torch::kArea;
+  CHECK(torch::enumtype::get_enum_name(copy.mode()) == "kBicubic");
+  CHECK(torch::enumtype::get_enum_name(options.mode()) == "kArea");
+  CHECK(torch::enumtype::reduction_get_enum(MSELossOptions().reduction()) == at::Reduction::Mean);
+  CHECK(torch::enumtype::reduction_get_enum(MSELossOptions(torch::kSum).reduction()) == at::Reduction::Sum);
+  const Conv2dOptions none(1, 1, 3), two = Conv2dOptions(1, 1, 3).padding({2, 1});
+  CHECK(std::get<torch::ExpandingArray<2>>(none.padding()) == torch::ExpandingArray<2>(0));
+  CHECK(std::get<torch::ExpandingArray<2>>(two.padding()) == torch::ExpandingArray<2>({2, 1}));
+  CHECK(std::holds_alternative<torch::enumtype::kZeros>(none.padding_mode()));
+  auto drawn = [](auto... more) {
+    torch::manual_seed(0);
+    return init::kaiming_uniform_(torch::empty({3, 4}), more...);
+  };
+  CHECK(torch::equal(drawn(), drawn(0., torch::kFanIn, torch::kLeakyReLU)));
+  CHECK(torch::equal(drawn(1.), drawn(1., torch::kFanIn)));
+  CHECK(!torch::equal(drawn(), drawn(0., torch::kFanOut)));
+}
+
 TEST(nn_layers_follow_from_functions) {
   torch::manual_seed(1);
   torch::Tensor x = torch::randn({2, 4, 6, 6});
