@@ -31,6 +31,7 @@ from taeda.export.errors import DataDependence, UserError
 from taeda.export.guards import expression_of
 from taeda.fx.graph import Graph
 from taeda.fx.node import Node
+from taeda.fx.traceback import has_preserved_node_meta, inherited
 from taeda.utils import _pytree as pytree
 
 aten: Any = taeda.ops.aten
@@ -195,6 +196,11 @@ class Capture(SizeRecorder):
         place = user_place()
         node.meta["stack_trace"] = place.trace
         node.meta["place"] = place
+        if has_preserved_node_meta():
+            noted = inherited()
+            if len(self.module_stack) > 1:  # within a module that the graph calls
+                noted.pop("nn_module_stack", None)
+            node.meta.update(noted)
         return node
 
     # --- ops

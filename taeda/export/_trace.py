@@ -33,8 +33,13 @@ from taeda.export.graph_signature import (
     TensorArgument,
 )
 from taeda.export.guards import InputGuard, SizeName, expression_of
+from taeda.fx._python_code import _PyTreeCodeGen
+from taeda.fx._pytree import tree_flatten_spec
 from taeda.fx.graph import Graph
+from taeda.fx.graph_module import GraphModule
+from taeda.fx.interpreter import Interpreter
 from taeda.fx.node import Node
+from taeda.fx.traceback import preserve_node_meta
 from taeda.utils import _pytree as pytree
 
 ATTEMPTS = 7
@@ -297,11 +302,14 @@ class _Recording:
             arguments, [s.arg for s in specs], spec, out_spec, list(argument_names(self.module, self.args, self.kwargs))
         )
         calls = [ModuleCallEntry("", whole), *self.calls.entries()]
-        return ExportedProgram(
+        program = ExportedProgram(
             self.capture.subgraphs, self.graph, signature, state, {}, calls,
             (self.args, self.kwargs), constants | self.capture.constants, guards=guards, sizes=self.size_names,
             training=self.module.training,
         )  # fmt: skip
+        if isinstance(self.module, GraphModule) and "custom" in self.module.meta:
+            program.graph_module.meta["custom"] = self.module.meta["custom"]
+        return program
 
     def _describe(self) -> None:
         """What each result is but its values: ``meta["val"]``; ``meta["other"]`` has the sizes that the shadow has."""
@@ -334,8 +342,36 @@ class _Recording:
 def run_recorded(module: nn.Module, args: Any, kwargs: Any, capture: Capture) -> Any:
     """Calls the module under record; frames outside of this are not the program's."""
     capture.records_gradients = taeda.is_grad_enabled()
-    with watched_values(), capturing(capture), capture:
+    with watched_values(), capturing(capture), _by_nodes(module), capture:
         return module(*args, **kwargs)
+
+
+@contextlib.contextmanager
+def _by_nodes(module: nn.Module) -> Iterator[None]:
+    """A module with a graph runs node by node within, so that new nodes inherit what is noted of them."""
+    if not isinstance(module, GraphModule) or "forward" in vars(module):
+        yield
+        return
+
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        graph = module.graph
+        nested = isinstance(graph._codegen, _PyTreeCodeGen)
+        names = [str(node.target) for node in graph.find_nodes(op="placeholder")]
+        if nested:
+            leaves = tree_flatten_spec((args, kwargs), graph._codegen.pytree_info.in_spec)  # type: ignore[attr-defined]
+        elif any(name.startswith("*") for name in names) or not set(kwargs) <= set(names):
+            return type(module).forward(module, *args, **kwargs)
+        else:
+            leaves = [*args, *(kwargs[name] for name in names[len(args) :] if name in kwargs)]
+        with preserve_node_meta():
+            result = Interpreter(module).run(*leaves, enable_io_processing=False)
+        return graph.process_outputs(result) if nested else result
+
+    vars(module)["forward"] = forward
+    try:
+        yield
+    finally:
+        del vars(module)["forward"]
 
 
 @contextlib.contextmanager
@@ -347,8 +383,9 @@ def _module_stack(root: nn.Module, capture: Capture) -> Iterator[None]:
 
     def enter(module: nn.Module, args: Any) -> None:
         before.append(dict(stack))
-        path = paths.get(id(module), "")
-        stack[f"L__self__{path}"] = (path, _class_name(module))
+        path = paths.get(id(module))
+        if path is not None:  # one that the program made while it ran is part of its caller
+            stack[f"L__self__{path}"] = (path, _class_name(module))
         capture.origins.enter(module)
 
     def leave(module: nn.Module, args: Any, result: Any) -> None:

@@ -22,6 +22,8 @@ from taeda.fx._python_code import CodeGen, _PyTreeCodeGen, _PyTreeInfo
 from taeda.fx.graph import Graph
 from taeda.fx.graph_module import GraphModule
 from taeda.fx.node import Node
+from taeda.fx.passes.infra.pass_base import PassResult
+from taeda.fx.passes.infra.pass_manager import PassManager
 from taeda.utils import _pytree as pytree
 
 __all__ = ["ExportedProgram", "ModuleCallEntry", "ModuleCallSignature"]
@@ -263,6 +265,35 @@ class ExportedProgram:
         made.graph_module.meta.update(graph_module.meta)
         return made
 
+    def _transform_do_not_use(self, *passes: Callable[[GraphModule], PassResult | None]) -> ExportedProgram:
+        """The program behind passes over its graph module, which leave its inputs and outputs in their places.
+
+        Args:
+            passes: each takes the graph module and gives a `PassResult`.
+        """
+        result = PassManager(list(passes))(self.graph_module)
+        module: Any = result.graph_module
+        if module is self.graph_module and not result.modified:
+            return self
+        names = [node.name for node in module.graph.find_nodes(op="placeholder")]
+        signature = copy.deepcopy(self._signature)
+        given = [spec.arg for spec in signature.input_specs]
+        made = list(module.graph.output_node().args[0])
+        if len(names) != len(given) or len(made) != len(signature.output_specs):
+            raise AssertionError(
+                f"ExportedProgram._transform_do_not_use: the program has {len(given)} inputs and "
+                f"{len(signature.output_specs)} outputs; behind the passes it has {len(names)} and {len(made)}"
+            )
+        renamed = {arg.name: name for arg, name in zip(given, names, strict=True)}
+        for arg, name in zip(given, names, strict=True):
+            arg.name = name
+        for spec, value in zip(signature.output_specs, made, strict=True):
+            if isinstance(value, Node) and hasattr(spec.arg, "name"):
+                spec.arg.name = value.name
+            if spec.kind is OutputKind.USER_INPUT_MUTATION:
+                spec.target = renamed.get(str(spec.target), spec.target)
+        return self._update(module, signature)
+
     def __str__(self) -> str:
         code, signature = (
             "\n".join(f"    {line}" for line in str(part).splitlines())
@@ -323,6 +354,8 @@ def _as_module(program: ExportedProgram, check: bool) -> GraphModule:
     module._in_spec, module._out_spec = spec.in_spec, spec.out_spec
     nn.Module.train(module, program.training)
     module.meta["exported"] = True
+    if "custom" in program.graph_module.meta:
+        module.meta["custom"] = program.graph_module.meta["custom"]
     return module
 
 

@@ -53,18 +53,21 @@ class UnflattenedModule(nn.Module):
         flat = export_module.module(check_guards=False)
         self._in_spec: Any = flat._in_spec
         self._out_spec: Any = flat._out_spec
-        _own_state(flat)
+        copies = _own_state(flat)
         _read_in_place(flat.graph)
         self.module_call_graph = export_module.module_call_graph
         calls = {entry.fqn: entry.signature for entry in export_module.module_call_graph if entry.fqn}
         flat.__dict__["_calls"] = {path: signature for path, signature in calls.items() if signature is not None}
         top = _group(flat, flat.graph, "")
         _add_state(top, flat)
+        for path, tensor in export_module.state_dict.items():  # other names of what the graph fetches
+            if id(tensor) in copies and path not in flat.state_dict(keep_vars=True):
+                _place(top, path, copies[id(tensor)])
         for name, module in top.named_children():
             self.add_module(name, module)
-        for name, parameter in top.named_parameters(recurse=False):
+        for name, parameter in top.named_parameters(recurse=False, remove_duplicate=False):
             self.register_parameter(name, parameter)
-        for name, buffer in top.named_buffers(recurse=False):
+        for name, buffer in top.named_buffers(recurse=False, remove_duplicate=False):
             self.register_buffer(name, buffer, persistent=name not in top._non_persistent_buffers_set)
         self._top: Any
         self.__dict__["_top"] = top
@@ -256,8 +259,9 @@ def _keep(former: Any, module: Any) -> None:
             _keep(child, module._modules[name])
 
 
-def _own_state(flat: nn.Module) -> None:
-    """Copies parameters and buffers, which the program keeps; those that are one stay one."""
+def _own_state(flat: nn.Module) -> dict[int, Tensor]:
+    """Copies parameters and buffers, which the program keeps; those that are one stay one. Gives the copies by the id
+    of what they were made of."""
     copies: dict[int, Tensor] = {}
     for module in flat.modules():
         for name, parameter in module._parameters.items():
@@ -268,6 +272,7 @@ def _own_state(flat: nn.Module) -> None:
         for name, buffer in module._buffers.items():
             if buffer is not None:
                 module._buffers[name] = copies.setdefault(id(buffer), buffer.detach().clone())
+    return copies
 
 
 def _read_in_place(graph: Graph) -> None:

@@ -9,8 +9,10 @@ import pytest
 
 import taeda
 from taeda import nn
-from taeda.export import Dim, export, load, save
+from taeda.export import Dim, export, load, save, unflatten
+from taeda.fx import symbolic_trace
 from taeda.fx.graph_module import GraphModule
+from taeda.fx.passes.infra.pass_base import PassResult
 from taeda.fx.passes.utils.matcher_with_name_node_map_utils import SubgraphMatcherWithNameNodeMap
 from taeda.fx.passes.utils.source_matcher_utils import check_subgraphs_connected, get_source_partitions
 
@@ -92,3 +94,74 @@ def test_named_patterns_from_programs() -> None:
     (match,) = SubgraphMatcherWithNameNodeMap(pattern).match(target.graph)
     assert match.name_node_map["product"].target is taeda.ops.aten.linear.default
     assert pattern(*given)[0].shape == (2, 4)
+
+
+def test_exports_of_programs_keep_what_is_known_of_nodes() -> None:
+    first = export(Net(), (X,))
+    module = first.module()
+    module.meta["custom"] = {"key": 1}
+    node = next(n for n in module.graph.nodes if n.name == "relu")
+    node.meta["custom"] = {"tag": 2}
+    second = export(module, (X,))
+    pairs = {n.name: n for n in first.graph.nodes if n.op == "call_function"}
+    again = [n for n in second.graph.nodes if n.name in pairs and n.op == "call_function"]
+    assert len(again) == len(pairs)
+    for found in again:
+        for key in ("stack_trace", "nn_module_stack", "torch_fn"):
+            assert found.meta[key] == pairs[found.name].meta[key]
+    assert second.graph_module.meta["custom"] == {"key": 1}
+    assert [n.name for n in again if n.meta.get("custom") == {"tag": 2}] == ["relu"]
+
+
+def test_exports_of_traced_modules() -> None:
+    traced = symbolic_trace(nn.Sequential(nn.Sequential(nn.Linear(4, 4)), nn.ReLU()))
+    program = export(traced, (), {"input": X})
+    assert taeda.equal(program.module()(input=X), traced(X))
+    stacks = [list(n.meta["nn_module_stack"].values())[-1][0] for n in program.graph.nodes if n.op == "call_function"]
+    assert stacks == ["0.0", "1"]
+
+
+def test_modules_that_are_made_while_others_run() -> None:
+    class Makes(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return nn.ReLU()(x)
+
+    (relu,) = (n for n in export(Makes(), (X,)).graph.nodes if n.op == "call_function")
+    ((path, name),) = relu.meta["nn_module_stack"].values()
+    assert path == "" and name.endswith("Makes")
+
+
+def test_other_names_of_parameters() -> None:
+    class Tied(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.first = nn.Parameter(taeda.ones(4))
+            self.second = self.first
+
+        def forward(self, x: Any) -> Any:
+            return x + self.second
+
+    program = export(Tied(), (X,))
+    tree = unflatten(program)
+    assert set(tree.state_dict()) == set(program.state_dict) == {"first", "second"}
+    assert tree.get_parameter("first") is tree.get_parameter("second")
+
+
+def test_passes_over_programs() -> None:
+    def cosines(module: GraphModule) -> PassResult:
+        found = [n for n in module.graph.nodes if n.target is taeda.ops.aten.sin.default]
+        for node in found:
+            with module.graph.inserting_after(node):
+                node.replace_all_uses_with(module.graph.call_function(taeda.ops.aten.cos.default, node.args))
+            module.graph.erase_node(node)
+        return PassResult(module, bool(found))
+
+    class Sine(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return x.sin()
+
+    program = export(Sine(), (X,))
+    changed = program._transform_do_not_use(cosines)
+    assert taeda.equal(changed.module()(X), X.cos())
+    assert [spec.arg.name for spec in changed.graph_signature.output_specs] == ["cos_default"]
+    assert changed._transform_do_not_use(cosines) is changed
