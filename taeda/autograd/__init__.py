@@ -250,7 +250,8 @@ def grad(
         One gradient for each input, with its shape.
 
     Raises:
-        RuntimeError: an input does not require grad or is unused, shapes do not fit, or the graph was released.
+        RuntimeError: there is no input, one does not require grad or is unused, shapes do not fit, or the graph was
+            released.
     """
     if not only_inputs:
         raise RuntimeError("taeda.autograd.grad: only_inputs must be True; use backward to fill .grad")
@@ -265,6 +266,8 @@ def grad(
             create_graph=create_graph, only_inputs=only_inputs, allow_unused=allow_unused,
             is_grads_batched=is_grads_batched, materialize_grads=materialize_grads,
         )  # fmt: skip
+    if not sources:
+        raise RuntimeError("taeda.autograd.grad: inputs must not be empty; name the tensors to differentiate by")
     given = (None,) * len(results) if grad_outputs is None else _as_grads(grad_outputs, "taeda.autograd.grad")
     if materialize_grads and len(results) == len(given):  # what depends on nothing has zeros for gradients
         pairs = [(o, g) for o, g in zip(results, given, strict=True) if not isinstance(o, Tensor) or o.requires_grad]
@@ -277,7 +280,7 @@ def grad(
         found = _batched(results, sources, given, keep, create_graph, unused)
     else:
         made = _make_grads(results, given, "taeda.autograd.grad")
-        found = _autograd.run_backward(results, made, keep, create_graph, sources, unused, False) if sources else ()
+        found = _autograd.run_backward(results, made, keep, create_graph, sources, unused, False)
     if materialize_grads:
         found = tuple(_zeros(source) if g is None else g for g, source in zip(found, sources, strict=True))
     return found

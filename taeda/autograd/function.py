@@ -134,6 +134,11 @@ class Function(_C._FunctionBase):
             cls = _by_rule(cls, bound) or cls
         return super().apply(*bound)
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        name = type(self).__name__
+        warnings.warn(f"{_NAME}: {name} should not be instantiated; its methods are static, and {name}.apply calls it",
+                      DeprecationWarning, stacklevel=2)  # fmt: skip
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(f"{_NAME}: a Function is called as {type(self).__name__}.apply(...)")
 

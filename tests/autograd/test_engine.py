@@ -491,3 +491,13 @@ def test_saved_values_have_torchs_names_and_are_listed():
     product = (x * x).grad_fn
     assert {"_saved_self", "_raw_saved_self", "_saved_other"} <= set(dir(product))
     assert taeda.equal(product._saved_self, x)
+
+
+@pytest.mark.parametrize("call", [
+    lambda x: taeda.autograd.grad(2 * x, []),
+    lambda x: taeda.autograd.grad(2 * x, (), allow_unused=True, materialize_grads=True),
+    lambda x: taeda.autograd.backward(2 * x, inputs=[]),
+])  # fmt: skip
+def test_nothing_to_differentiate_by(call):
+    with pytest.raises(RuntimeError, match="inputs must not be empty"):
+        call(taeda.ones(1, requires_grad=True))
