@@ -26,16 +26,16 @@ class State:
             owner, name = _owner(module, path)
             persistent = name not in owner._non_persistent_buffers_set
             self.entries.append((path, buffer, InputKind.BUFFER, persistent))
-        self._plain: dict[int, str] = {}
+        self._plain: dict[int, list[str]] = {}
         for path, inner in module.named_modules():
             for name, value in vars(inner).items():
                 if isinstance(value, Tensor):
-                    self._plain.setdefault(id(value), f"{path}.{name}" if path else name)
+                    self._plain.setdefault(id(value), []).append(f"{path}.{name}" if path else name)
         self._values = {p: b.detach().clone() for p, b in self.original.items() if not b.is_meta}
 
-    def path_of_plain(self, tensor: Tensor) -> str | None:
-        """The path of a tensor that is an attribute, but neither parameter nor buffer."""
-        return self._plain.get(id(tensor))
+    def paths_of_plain(self, tensor: Tensor) -> list[str]:
+        """The paths of a tensor that is an attribute, but neither parameter nor buffer."""
+        return self._plain.get(id(tensor), [])
 
     @contextlib.contextmanager
     def kept(self) -> Iterator[None]:

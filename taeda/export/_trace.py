@@ -183,8 +183,9 @@ class _Recording:
 
     def _constant(self, tensor: Tensor) -> Node:
         """A tensor that the program made of plain data, or keeps outside of parameters and buffers."""
-        path = self.state.path_of_plain(tensor) or f"lifted_tensor_{len(self.capture.constants)}"
-        self.capture.constants[path] = tensor.detach() if tensor.requires_grad else tensor
+        paths = self.state.paths_of_plain(tensor) or [f"lifted_tensor_{len(self.capture.constants)}"]
+        path, plain = paths[0], tensor.detach() if tensor.requires_grad else tensor
+        self.capture.constants.update(dict.fromkeys(paths, plain))
         root = self.capture.scope.root().graph
         before = self.first_user or next((n for n in root.nodes if n.op != "placeholder"), None)
         with root.inserting_before(before) if before is not None else contextlib.nullcontext():

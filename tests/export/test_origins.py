@@ -165,3 +165,31 @@ def test_passes_over_programs() -> None:
     assert taeda.equal(changed.module()(X), X.cos())
     assert [spec.arg.name for spec in changed.graph_signature.output_specs] == ["cos_default"]
     assert changed._transform_do_not_use(cosines) is changed
+
+
+def test_other_names_of_constants() -> None:
+    class Inner(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.table = taeda.ones(4)
+
+        def forward(self, x: Any) -> Any:
+            return x + self.table
+
+    class Outer(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = Inner()
+            self.table = self.inner.table
+
+        def forward(self, x: Any) -> Any:
+            return self.inner(x) + self.table
+
+    program = export(Outer(), (X,))
+    assert sorted(program.constants) == ["inner.table", "table"] and len(program.graph_signature.input_specs) == 2
+    stream = io.BytesIO()
+    save(program, stream)
+    stream.seek(0)
+    for one in (load(stream), program.run_decompositions()):
+        assert taeda.equal(one.module()(X), X + 2)
+    assert taeda.equal(unflatten(program)(X), X + 2)
