@@ -8,7 +8,7 @@ from typing import Any
 from taeda import fx, nn
 from taeda.ao.quantization.backend_config import BackendConfig
 from taeda.ao.quantization.fx import convert as reference
-from taeda.ao.quantization.fx import fuse, lower, prepare
+from taeda.ao.quantization.fx import equalize_graph, fuse, lower, prepare
 from taeda.ao.quantization.fx.custom_config import ConvertCustomConfig, FuseCustomConfig, PrepareCustomConfig
 from taeda.ao.quantization.fx.tracer import QuantizationTracer
 from taeda.ao.quantization.qconfig_mapping import QConfigMapping
@@ -35,7 +35,7 @@ def _trace(model: nn.Module, names: list[str], classes: list[Any]) -> tuple[fx.G
 
 def _prepared(
     model: nn.Module, qconfig_mapping: Any, is_qat: bool, prepare_custom_config: Any, backend_config: Any,
-    example_inputs: Any = (),
+    example_inputs: Any = (), equalization: Any = None,
 ) -> fx.GraphModule:  # fmt: skip
     config = prepare_custom_config or PrepareCustomConfig()
     if isinstance(config, dict):
@@ -50,6 +50,8 @@ def _prepared(
     traced, scopes = _trace(model, names, classes)
     fuse.fuse(traced, is_qat, _fusers(backend_config))
     prepared = prepare.prepare(traced, mapping, scopes, is_qat, config, backend_config, example_inputs)
+    if equalization:
+        equalize_graph.insert(prepared, _mapping(equalization))
     _standalone(prepared, mapping, config, is_qat, backend_config)
     _keep(model, prepared, config.preserved_attributes)
     return prepared
@@ -99,9 +101,13 @@ def prepare_fx(
         qconfig_mapping: a `QConfigMapping`, or its dict.
         example_inputs: positional arguments of the model.
         prepare_custom_config: a `PrepareCustomConfig`, or its dict.
+        _equalization_config: a mapping to an ``EqualizationQConfig`` for the layers before which the channels of inputs
+            get like ranges.
         backend_config: what the backend does; by default all that Taeda does.
     """
-    return _prepared(model, qconfig_mapping, False, prepare_custom_config, backend_config, example_inputs)
+    return _prepared(
+        model, qconfig_mapping, False, prepare_custom_config, backend_config, example_inputs, _equalization_config
+    )
 
 
 def prepare_qat_fx(
@@ -131,6 +137,7 @@ def _converted(
     if mapping is not None:
         _leave_float(graph_module, _mapping(mapping))
     config = ConvertCustomConfig.from_dict(config) if isinstance(config, dict) else config or ConvertCustomConfig()
+    equalize_graph.equalise(graph_module)
     kept = {**graph_module.meta.get(_KEPT, {})}
     for name in config.preserved_attributes:
         kept[name] = getattr(graph_module, name)

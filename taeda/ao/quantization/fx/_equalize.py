@@ -1,164 +1,65 @@
-"""Equalisation: channels of inputs and the columns of weights that they meet get like ranges before quantising.
-
-With a scale ``s`` for each channel, ``(x * s) @ (w / s).T`` is ``x @ w.T``.
-"""
+"""Equalisation of graphs: its observers, and which layers want it."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
-import taeda
-from taeda import Tensor, nn
-from taeda.ao.quantization.observer import PerChannelMinMaxObserver, _with_args
+from taeda import Tensor, fx, nn
+from taeda.ao.quantization.fx.equalize_graph import equalise
+from taeda.ao.quantization.fx.equalize_observers import (
+    EqualizationQConfig,
+    _InputEqualizationObserver,
+    _WeightEqualizationObserver,
+    calculate_equalization_scale,
+    default_equalization_qconfig,
+    input_equalization_observer,
+    is_equalization_observer,
+    reshape_scale,
+    weight_equalization_observer,
+)
 
-_SYMMETRIC = {taeda.per_tensor_symmetric, taeda.per_channel_symmetric}
+__all__ = [
+    "EqualizationQConfig",
+    "_InputEqualizationObserver",
+    "_WeightEqualizationObserver",
+    "_convert_equalization_ref",
+    "calculate_equalization_scale",
+    "default_equalization_qconfig",
+    "get_equalization_qconfig_dict",
+    "get_layer_sqnr_dict",
+    "input_equalization_observer",
+    "is_equalization_observer",
+    "reshape_scale",
+    "weight_equalization_observer",
+]
 
 
-def reshape_scale(scale: Tensor, axis: int, input: Tensor) -> Tensor:
-    """``scale``, (C), as it broadcasts against ``input`` along ``axis``."""
-    return scale.reshape([-1 if at == axis else 1 for at in range(input.dim())])
+def _convert_equalization_ref(model: fx.GraphModule) -> fx.GraphModule:
+    """A prepared model, which saw data, with scales in the place of the observers of equalisation; all is float."""
+    equalise(model)
+    return fx.GraphModule(model, model.graph)
 
 
-class _InputEqualizationObserver(nn.Module):
-    """Sees the range of each channel of inputs, (N, C, ...).
+def get_layer_sqnr_dict(model_a: nn.Module, model_b: nn.Module, x: Tensor) -> dict[str, float]:
+    """By the name of a layer, how far ``model_b``'s result is from ``model_a``'s on the same input, in decibels.
 
     Args:
-        dtype, qscheme, quant_min, quant_max: of the values that are quantised afterwards, by tensor.
-
-    Raises:
-        TypeError: ``qscheme`` is not by tensor.
+        model_a: prepared, or float.
+        model_b: quantised.
+        x: what both run on.
     """
+    from taeda.ao.ns import _numeric_suite_fx as suite
 
-    with_args = classmethod(_with_args)
-
-    def __init__(
-        self, dtype: Any = taeda.quint8, qscheme: Any = taeda.per_tensor_affine, quant_min: int | None = None,
-        quant_max: int | None = None, factory_kwargs: Any = None,
-    ) -> None:  # fmt: skip
-        super().__init__()
-        if qscheme not in (taeda.per_tensor_affine, taeda.per_tensor_symmetric):
-            raise TypeError(f"taeda.ao.quantization: an input is quantised by tensor; got the scheme {qscheme}")
-        self.dtype, self.qscheme = dtype, qscheme
-        by_channel = taeda.per_channel_symmetric if qscheme in _SYMMETRIC else taeda.per_channel_affine
-        self.input_obs = PerChannelMinMaxObserver(
-            ch_axis=1, dtype=dtype, qscheme=by_channel, quant_min=quant_min, quant_max=quant_max,
-            factory_kwargs=factory_kwargs,
-        )  # fmt: skip
-        self.equalization_scale = taeda.tensor(1)
-        self.equalization_shape: list[int] = []
-
-    def forward(self, x_orig: Tensor) -> Tensor:
-        """Sees ``x_orig``, of 2 to 5 dimensions, and returns it. ValueError for others."""
-        if not 2 <= x_orig.dim() <= 5:
-            raise ValueError(f"taeda.ao.quantization: an equalised input has 2 to 5 dimensions; got {x_orig.dim()}")
-        self.equalization_shape = [-1 if at == 1 else 1 for at in range(x_orig.dim())]
-        return self.input_obs(x_orig)
-
-    def get_input_minmax(self) -> tuple[Tensor, Tensor]:
-        """The least and the greatest value of each channel, (C)."""
-        return self.input_obs.min_val, self.input_obs.max_val
-
-    def set_equalization_scale(self, equalization_scale: Tensor) -> None:
-        """Takes the scale, (C), or the number 1, which says that there is none."""
-        alone = equalization_scale.numel() == 1 and float(equalization_scale) == 1
-        self.equalization_scale = equalization_scale if alone else equalization_scale.reshape(self.equalization_shape)
-
-    def calculate_scaled_minmax(self) -> tuple[Any, Any]:
-        """The range of the whole input after scaling; ``(None, None)`` if there is no scale."""
-        if self.equalization_scale.numel() == 1 and float(self.equalization_scale) == 1:
-            return None, None
-        scale = self.equalization_scale.reshape(-1)
-        low, high = self.get_input_minmax()
-        return (low * scale).min(), (high * scale).max()
-
-
-class _WeightEqualizationObserver(nn.Module):
-    """Sees the range of each column of weights, (out, C, ...)."""
-
-    with_args = classmethod(_with_args)
-
-    def __init__(
-        self, dtype: Any = taeda.qint8, qscheme: Any = taeda.per_tensor_affine, quant_min: int | None = None,
-        quant_max: int | None = None, factory_kwargs: Any = None,
-    ) -> None:  # fmt: skip
-        super().__init__()
-        self.dtype, self.qscheme, self.ch_axis = dtype, qscheme, 1
-        by_channel = qscheme
-        if qscheme in (taeda.per_tensor_affine, taeda.per_tensor_symmetric):
-            by_channel = taeda.per_channel_symmetric if qscheme in _SYMMETRIC else taeda.per_channel_affine
-        self.weight_col_obs = PerChannelMinMaxObserver(
-            ch_axis=1, dtype=dtype, qscheme=by_channel, quant_min=quant_min, quant_max=quant_max,
-            factory_kwargs=factory_kwargs,
-        )  # fmt: skip
-        self.equalization_scale = taeda.tensor(1)
-
-    def forward(self, w_orig: Tensor) -> Tensor:
-        """Sees ``w_orig``, of 2 to 5 dimensions, and returns it. ValueError for others."""
-        if not 2 <= w_orig.dim() <= 5:
-            raise ValueError(f"taeda.ao.quantization: an equalised weight has 2 to 5 dimensions; got {w_orig.dim()}")
-        return self.weight_col_obs(w_orig)
-
-    def get_weight_col_minmax(self) -> tuple[Tensor, Tensor]:
-        """The least and the greatest value of each column, (C)."""
-        return self.weight_col_obs.min_val, self.weight_col_obs.max_val
-
-    def set_equalization_scale(self, equalization_scale: Tensor) -> None:
-        """Takes the scale, (C)."""
-        self.equalization_scale = equalization_scale
-
-
-def calculate_equalization_scale(
-    input_obs: _InputEqualizationObserver, weight_obs: _WeightEqualizationObserver
-) -> Tensor:
-    """The scale of each channel, (C), which gives input and weight like ranges; the number 1 if one has seen nothing.
-
-    Raises:
-        ValueError: the two saw different numbers of channels.
-    """
-    (low, high), (weight_low, weight_high) = input_obs.get_input_minmax(), weight_obs.get_weight_col_minmax()
-    if low.numel() == 0 or weight_low.numel() == 0:
-        return taeda.tensor(1)
-    if low.shape != weight_low.shape:
-        raise ValueError(
-            f"taeda.ao.quantization: the input has {low.numel()} channels, the weight {weight_low.numel()} columns"
-        )
-    scale = ((weight_high - weight_low) / (high - low)).sqrt()
-    scale = scale.masked_fill((scale == 0) | scale.isinf(), 1.0)  # a channel or a column without range
-    return scale.nan_to_num(1.0)
-
-
-class _Config(NamedTuple):
-    input_activation: Any = nn.Identity
-    weight: Any = nn.Identity
-
-
-class EqualizationQConfig(_Config):
-    """Which observers look at the input and at the weight of a layer: classes, or what ``with_args`` gives.
-
-    Raises:
-        ValueError: an instance instead of what makes one.
-    """
-
-    __slots__ = ()
-
-    def __new__(cls, input_activation: Any = nn.Identity, weight: Any = nn.Identity) -> EqualizationQConfig:
-        if isinstance(input_activation, nn.Module) or isinstance(weight, nn.Module):
-            raise ValueError("taeda.ao.quantization.EqualizationQConfig: takes classes of observers, not observers")
-        return super().__new__(cls, input_activation, weight)
-
-
-input_equalization_observer = _InputEqualizationObserver.with_args(
-    dtype=taeda.quint8, qscheme=taeda.per_tensor_symmetric
-)
-weight_equalization_observer = _WeightEqualizationObserver.with_args(
-    dtype=taeda.qint8, qscheme=taeda.per_channel_symmetric
-)
-default_equalization_qconfig = EqualizationQConfig(input_equalization_observer, weight_equalization_observer)
-
-
-def is_equalization_observer(observer: nn.Module) -> bool:
-    """Whether it is one of the two."""
-    return isinstance(observer, (_InputEqualizationObserver, _WeightEqualizationObserver))
+    beside: Any = suite.add_shadow_loggers("a", model_a, "b", model_b, suite.OutputLogger)
+    beside(x)
+    results = suite.extract_shadow_logger_info(beside, suite.OutputLogger, "b")
+    suite.extend_logger_results_with_comparison(results, "a", "b", suite.compute_sqnr, "sqnr")
+    found = {}
+    for kinds in results.values():
+        for by_model in kinds.values():
+            for entry in by_model["b"]:
+                found[entry["fqn"]] = entry["sqnr"][0]
+    return found
 
 
 def get_equalization_qconfig_dict(layer_sqnr_dict: dict[str, float], num_layers_to_equalize: int) -> Any:

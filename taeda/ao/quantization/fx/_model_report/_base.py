@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 from taeda import fx, nn
-from taeda.ao.quantization.fx._equalize import EqualizationQConfig, default_equalization_qconfig
 from taeda.ao.quantization.fx._model_report.model_report_observer import ModelReportObserver
+from taeda.ao.quantization.fx.equalize_observers import EqualizationQConfig, default_equalization_qconfig
 from taeda.ao.quantization.observer import (
     ObserverBase,
     default_dynamic_quant_observer,

@@ -8,7 +8,6 @@ from typing import Any
 
 import taeda
 from taeda import fx, nn
-from taeda.ao.quantization.fx._equalize import EqualizationQConfig
 from taeda.ao.quantization.fx._model_report.detector import (
     DETECTOR_IS_POST_OBS_KEY,
     DETECTOR_OBS_ARGS_KEY,
@@ -18,6 +17,7 @@ from taeda.ao.quantization.fx._model_report.detector import (
     DetectorQConfigInfo,
 )
 from taeda.ao.quantization.fx._model_report.model_report_visualizer import ModelReportVisualizer
+from taeda.ao.quantization.fx.equalize_observers import EqualizationQConfig
 from taeda.ao.quantization.observer import ObserverBase
 from taeda.ao.quantization.qconfig import QConfig
 from taeda.ao.quantization.qconfig_mapping import QConfigMapping
