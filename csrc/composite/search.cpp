@@ -93,7 +93,7 @@ std::tuple<Tensor, Tensor> histogram(const Tensor& self, const Tensor& bins, con
 
 std::tuple<Tensor, Tensor> histogram(const Tensor& self, int64_t bins, std::optional<std::span<const double>> range,
                                      const Tensor& weight, bool density) {
-  TAEDA_CHECK(bins > 0, "bins must be positive; got ", bins);
+  TAEDA_CHECK(bins > 0 && bins < std::numeric_limits<int64_t>::max(), "bins must be positive; got ", bins);
   double low = 0, high = 1;
   if (range) {
     TAEDA_CHECK(range->size() == 2, "range must have a lower and an upper end; got ", range->size(), " numbers");

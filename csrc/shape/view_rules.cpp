@@ -260,7 +260,8 @@ View unfold(const Tensor& self, int64_t dim, int64_t size, int64_t step) {
   result.strides.push_back(stride);
   if (self.dim() > 0) {
     result.sizes[dim] = (length - size) / step + 1;
-    result.strides[dim] = stride * step;
+    bool fits = !__builtin_mul_overflow(stride, step, &result.strides[dim]);
+    TAEDA_CHECK(fits || result.sizes[dim] == 1, "steps of ", step, " lead past all memory");
   }
   return result;
 }
@@ -289,12 +290,11 @@ std::vector<View> split(const Tensor& self, int64_t split_size, int64_t dim) {
   int64_t size = self.sizes()[dim];
   TAEDA_CHECK(split_size > 0 || (split_size == 0 && size == 0), "split_size must be positive; got ", split_size,
               " for dimension ", dim, " of size ", size);
+  const int64_t count = size == 0 ? 1 : size / split_size + (size % split_size != 0);
   std::vector<View> result;
-  if (split_size > 0) result.reserve(static_cast<size_t>((size + split_size - 1) / split_size));
-  for (int64_t start = 0; start == 0 || start < size; start += split_size) {
-    result.push_back(piece(self, dim, start, std::min(split_size, size - start)));
-    if (size == 0) break;
-  }
+  result.reserve(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i)
+    result.push_back(piece(self, dim, i * split_size, std::min(split_size, size - i * split_size)));
   return result;
 }
 

@@ -344,3 +344,15 @@ def test_flipped_rows(dtype, n):
     x = (taeda.arange(3 * n) % 97).to(dtype).view(3, n)
     backwards = taeda.arange(n - 1, -1, -1)
     assert taeda.equal(x.flip(1), x[:, backwards]) and taeda.equal(x.flip(0, 1), x[[2, 1, 0]][:, backwards])
+
+
+def test_numbers_at_the_end_of_the_integers():
+    most, x = 2**63 - 1, taeda.arange(6).reshape(2, 3)
+    assert [piece.tolist() for piece in x.split(most)] == [x.tolist()]
+    assert [piece.shape for piece in taeda.empty(most - 1, 0, device="meta").split(2**62)] == [
+        (2**62, 0),
+        (2**62 - 2, 0),
+    ]
+    assert x.unfold(0, 2, most // 2).tolist() == [[[0, 3], [1, 4], [2, 5]]]
+    with pytest.raises(RuntimeError, match="bins"):
+        taeda.histogram(taeda.ones(2), most)
