@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -63,6 +64,9 @@ class TensorFacts:
         return f"{name}({', '.join(parts)})" if parts or self.sizes == () else name
 
 
+_UNKNOWN = itertools.count(-2, -1)
+
+
 class ShapedTensorType:
     """`TensorType` with `TensorFacts`: what ``value.type()`` gives for a tensor of which more is known."""
 
@@ -112,6 +116,11 @@ class ShapedTensorType:
     def varyingSizes(self) -> list[int | None] | None:
         """The sizes, None where one is unknown."""
         return None if self.facts.sizes is None else list(self.facts.sizes)
+
+    def symbolic_sizes(self) -> list[int] | None:
+        """The sizes, a negative number of its own where one is unknown."""
+        sizes = self.facts.sizes
+        return None if sizes is None else [next(_UNKNOWN) if n is None else n for n in sizes]
 
     def strides(self) -> list[int] | None:
         """The strides, if all are known."""

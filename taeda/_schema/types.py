@@ -141,8 +141,8 @@ class TensorType(_Plain):
 
 
 _FACTS = frozenset([
-    "contiguous", "device", "dim", "dtype", "requires_grad", "scalarType", "sizes", "strides", "undefined",
-    "varyingSizes", "with_device", "with_dtype", "with_sizes",
+    "contiguous", "device", "dim", "dtype", "requires_grad", "scalarType", "sizes", "strides", "symbolic_sizes",
+    "undefined", "varyingSizes", "with_device", "with_dtype", "with_sizes",
 ])  # fmt: skip
 
 

@@ -307,7 +307,8 @@ class RecursiveScriptModule(ScriptModule):
         return list(self._info.methods)
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *self._info.methods, *self._info.attributes(), *self._info.constants})
+        ours = dir(self._info.python_class) if self._info.python_class is not None else ()
+        return sorted({*super().__dir__(), *ours, *self._info.methods, *self._info.attributes(), *self._info.constants})
 
     def forward_magic_method(self, method_name: str, *args: Any, **kwargs: Any) -> Any:
         """Calls a method whose name is a word of Python's: ``__len__``.

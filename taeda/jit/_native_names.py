@@ -70,7 +70,14 @@ def _jit_clear_class_registry() -> None:
 
 
 # --- Switches: kept, and read by nobody
-_kept: dict[str, Any] = {"optimize": True, "inline": False, "profiled": 1, "bailout": 20, "warn": True}
+_kept: dict[str, Any] = {
+    "symbolic": False,
+    "optimize": True,
+    "inline": False,
+    "profiled": 1,
+    "bailout": 20,
+    "warn": True,
+}
 
 
 def _switch(name: str) -> tuple[Callable[[], Any], Callable[[Any], Any]]:
@@ -91,6 +98,7 @@ _get_graph_executor_optimize, _set_graph_executor_optimize = _switch("optimize")
 _jit_get_inline_everything_mode, _jit_set_inline_everything_mode = _switch("inline")
 _jit_get_num_profiled_runs, _jit_set_num_profiled_runs = _switch("profiled")
 _jit_get_bailout_depth, _jit_set_bailout_depth = _switch("bailout")
+_jit_symbolic_shapes_test_mode_enabled, _jit_set_symbolic_shapes_test_mode = _switch("symbolic")
 _jit_get_tracer_state_warn, _jit_set_tracer_state_warn = _switch("warn")
 
 

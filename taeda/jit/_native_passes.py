@@ -13,7 +13,7 @@ from taeda._schema.types import TensorType
 from taeda.jit import optimise
 from taeda.jit._ir_types import TensorFacts
 from taeda.jit.ir import Graph
-from taeda.jit.optimise import activations, conv_arithmetic, decompositions, devices, mutation, rewrite
+from taeda.jit.optimise import activations, conv_arithmetic, decompositions, devices, mutation, rewrite, shapes
 
 
 def _of(work: Callable[[Graph], bool]) -> Callable[..., bool]:
@@ -78,6 +78,14 @@ def _jit_pass_erase_shape_information(graph: Graph) -> None:
         value.facts = None
 
 
+def _jit_erase_non_input_shape_information(graph: Graph) -> None:
+    """As `_jit_pass_erase_shape_information`, but for the inputs."""
+    inputs = set(graph.inputs())
+    for value in graph._all_values():
+        if value not in inputs:
+            value.facts = None
+
+
 def _propagate_shapes(graph: Graph, inputs: Sequence[Any], with_grad: bool = False) -> Graph:
     """A copy in which what is known of the inputs is known of the values made from them."""
     twin = graph.copy()
@@ -96,6 +104,7 @@ def _jit_pass_propagate_shapes_on_graph(graph: Graph) -> None:
     optimise.propagate_shapes(graph)
 
 
+_jit_pass_propagate_dtype = _of(shapes.propagate_dtypes)
 _jit_pass_propagate_device = _of(devices.propagate_devices)
 _jit_pass_remove_mutation = _of(mutation.remove_mutation)
 _jit_pass_functional_to_inplace_activation = _of(activations.activate_in_place)

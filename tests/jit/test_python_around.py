@@ -173,6 +173,14 @@ def test_sizes_are_repeated():
     assert f(2) == ((2, 2), (2, 1), (3, 3))
 
 
+def test_truths_stay_truths_where_a_device_is_a_text():
+    @jit.script
+    def f():
+        return torch.tensor(True, device="cpu"), torch.as_tensor([1, 2], device="cpu")
+
+    assert [t.dtype for t in f()] == [taeda.bool, taeda.int64]
+
+
 def test_polar_numbers():
     import cmath
 

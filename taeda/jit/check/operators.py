@@ -369,12 +369,22 @@ def find(kind: str, args: Sequence[Value], kwargs: dict[str, Value], exact: bool
     schemas = schemas_of(kind)
     for level in (EXACT,) if exact else (EXACT, CONVERTING, WIDENING):
         why = []
+        fitting: list[Match] = []
         for schema in schemas:
             found = match(schema, args, kwargs, level)
             if isinstance(found, Match):
-                return found
+                if level == EXACT:
+                    return found
+                fitting.append(found)
             why.append(f"{schema}: {found}")
+        if fitting:  # a truth is not made a number because another argument is converted
+            return min(fitting, key=_conversions)
     return why
+
+
+def _conversions(found: Match) -> int:
+    """How many arguments are not taken as they are."""
+    return sum(isinstance(given, Value) and convert is not _as_is for given, convert in found.arguments)
 
 
 def apply(graph: Graph, found: Match, range: SourceRange | None, constant: Callable[..., Value] | None = None) -> Node:

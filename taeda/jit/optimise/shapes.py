@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import taeda
@@ -24,6 +25,44 @@ def propagate_shapes(graph: Graph) -> bool:
         if value.facts is not None and any(map(may_reshape, aliases.writers(value))):
             value.facts = None
     return found
+
+
+def propagate_dtypes(graph: Graph) -> bool:
+    """Finds the dtypes of tensors from what is known of those that they are computed from: their dtypes and how many
+    dimensions they have. Whether it found any."""
+    found = False
+    for node in graph.all_nodes():
+        tensors = [value for value in node._outputs if value.static_type.kind() == "TensorType"]
+        if not node.kind().startswith("aten::") or all(v.facts is not None and v.facts.dtype for v in tensors):
+            continue
+        try:
+            results = evaluate_with(node, [_likeness(value) for value in node._inputs])
+        except CannotEvaluate:
+            continue
+        for value, result in zip(node._outputs, results, strict=False):
+            if isinstance(result, Tensor):
+                value.facts = replace(value.facts or TensorFacts(), dtype=result.dtype)
+                found = True
+    return found
+
+
+_NUMBERS = {"IntType": 1, "FloatType": 1.0, "BoolType": True, "ComplexType": 1j}
+
+
+def _likeness(value: Value) -> Any:
+    """A value of the same type and dtype, of some size.
+
+    Raises:
+        CannotEvaluate: too little is known.
+    """
+    kind, facts = value.static_type.kind(), value.facts
+    if value.node().kind() == "prim::Constant":
+        return _stand_in(value, {})
+    if kind == "TensorType" and facts is not None and facts.dtype is not None and facts.sizes is not None:
+        return taeda.empty([1 if n is None else n for n in facts.sizes], dtype=facts.dtype, device="meta")
+    if kind in _NUMBERS:
+        return _NUMBERS[kind]
+    raise CannotEvaluate("a value of which too little is known")
 
 
 def _block(block: Block) -> bool:
@@ -70,6 +109,8 @@ def _op(node: Node) -> bool:
         return False
     device = places.get("device", taeda.device("cpu"))
     facts = [_facts(result, device) if isinstance(result, Tensor) else None for result in results]
+    if "guessed" in places:
+        facts = [None if known is None else TensorFacts(sizes=known.sizes) for known in facts]
     return _tell(node._outputs, facts)
 
 
@@ -91,8 +132,11 @@ def _stand_in(value: Value, places: dict[str, Any]) -> Any:
     node = value.node()
     if value.static_type.kind() == "TensorType" and node.kind() != "prim::Constant":
         facts = value.facts
-        if facts is None or facts.dtype is None or facts.sizes is None or None in facts.sizes:
+        if facts is None or facts.sizes is None or None in facts.sizes:
             raise CannotEvaluate("a tensor of unknown sizes")
+        if facts.dtype is None:  # which sizes hardly ever depend on
+            places["guessed"] = True
+            return taeda.empty(facts.sizes, device="meta")  # type: ignore[arg-type]
         places.setdefault("device", facts.device or taeda.device("cpu"))
         sizes: Any = facts.sizes
         strides: Any = facts.strides

@@ -428,3 +428,33 @@ def test_registered_decompositions():
 def test_transposed_products():
     graph = taeda.jit.freeze(taeda.jit.script(taeda.nn.Linear(2, 3).eval())).graph
     assert conv_arithmetic.transpose_linear(graph) and graph.findNode("aten::linear") is None
+
+
+def test_dtypes_and_sizes_that_are_half_known():
+    unit = taeda.jit.CompilationUnit("def f(x, y: float):\n    return torch.log(x) * y\ndef g(x, y):\n    return x * y")
+    graph = unit.f.graph.copy()
+    value = next(graph.inputs())
+    value.setType(value.type().with_dtype(taeda.int64).with_sizes([None, 2]))
+    assert shapes.propagate_dtypes(graph) and not shapes.propagate_dtypes(graph)
+    assert graph.findNode("aten::log").output().type().dtype() is taeda.float32
+    graph = unit.g.graph.copy()
+    for value, sizes in zip(graph.inputs(), ([1, 6, 5], [7, 1, 5]), strict=True):
+        value.setType(value.type().with_sizes(sizes))
+    assert shapes.propagate_shapes(graph)
+    made = next(graph.outputs()).type()
+    assert made.symbolic_sizes() == [7, 6, 5] and made.dtype() is None
+    taeda._C._jit_erase_non_input_shape_information(graph)
+    assert next(graph.outputs()).facts is None and next(graph.inputs()).facts is not None
+    first, second = made.with_sizes([None, None]).symbolic_sizes()
+    assert first < 0 and second < 0 and first != second
+
+
+def test_what_is_known_of_an_example():
+    from taeda.jit._passes._property_propagation import apply_input_props_using_example
+
+    graph = taeda.jit.CompilationUnit("def f(x, y: float):\n    return x * y").f.graph
+    apply_input_props_using_example(graph, [taeda.ones(2), None])
+    assert next(graph.inputs()).type().sizes() == [2]
+    for wrong in ([taeda.ones(2)], [1.0, 1.0]):
+        with pytest.raises(RuntimeError, match="got"):
+            apply_input_props_using_example(graph, wrong)

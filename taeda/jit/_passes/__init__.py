@@ -1,0 +1,1 @@
+"""Passes under the names that PyTorch's tools ask for."""
