@@ -262,6 +262,7 @@ View unfold(const Tensor& self, int64_t dim, int64_t size, int64_t step) {
     result.sizes[dim] = (length - size) / step + 1;
     bool fits = !__builtin_mul_overflow(stride, step, &result.strides[dim]);
     TAEDA_CHECK(fits || result.sizes[dim] == 1, "steps of ", step, " lead past all memory");
+    if (!fits) result.strides[dim] = stride;  // of one window none leads anywhere
   }
   return result;
 }
