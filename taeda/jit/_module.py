@@ -235,7 +235,9 @@ class RecursiveScriptModule(ScriptModule):
         nn.Module.__init__(self)
         attributes = self.__dict__
         attributes["_c"], attributes["_info"], attributes["_python"] = object, info, python
-        object._keep(info)  # also for those who take the object alone
+        # Also for those who take the object alone: its class, and those of the modules in it.
+        attributes["_kept"] = info, *(child.__dict__.get("_kept") for child in children.values() if child is not None)
+        object._keep(attributes["_kept"])
         del attributes["training"]
         kinds: dict[int, list[str]] = {1: [], 2: []}
         for name, _, kind in _C._class_attributes(info.type):

@@ -202,3 +202,9 @@ def test_parts_keep_what_is_used(kept):
     assert frozen.other.hasattr("step") == frozen.first.hasattr("step") == bool(kept)  # they stay of one class
     x = taeda.ones(1)
     assert [frozen.forward(x).item() for _ in range(2)] == [model(x).item() for _ in range(2)]
+
+
+def test_parts_of_an_object_alone_keep_their_classes():
+    frozen = jit.freeze(jit.script(Two().eval()))._c
+    gc.collect()
+    assert frozen.first.hasattr("count") and frozen.other.hasattr("count")
