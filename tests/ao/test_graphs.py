@@ -327,3 +327,19 @@ def test_masks_are_not_observed_and_changes_in_place_reach_the_integers() -> Non
     made = convert_fx(prepared)
     assert targets(made)[:4] == [taeda.quantize_per_tensor, taeda.squeeze, "relu_", "dequantize"]
     assert made(*inputs).min() >= 0 and made(*inputs)[0, 3] == 1.0
+
+
+def test_modules_that_stand_for_functions_are_seen_through() -> None:
+    class Net(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.first, self.last = quantized.FloatFunctional(), nn.Sequential()
+            self.last.product = quantized.FloatFunctional()
+
+        def forward(self, x: taeda.Tensor) -> taeda.Tensor:
+            return self.last.product.mul(self.first.add_relu(x, x), x)
+
+    prepared = prepare_fx(Net().eval(), q.get_default_qconfig_mapping("qnnpack"), (x,))
+    assert len([name for name in targets(prepared) if "activation_post_process" in str(name)]) == 3  # x has one
+    ops = taeda.ops.quantized
+    assert [f for f in targets(quantised(Net(), x)) if f in (ops.add, ops.add_relu, ops.mul)] == [ops.add_relu, ops.mul]

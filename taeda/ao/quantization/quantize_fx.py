@@ -6,6 +6,7 @@ from collections import defaultdict
 from typing import Any
 
 from taeda import fx, nn
+from taeda.ao.nn.quantized import FloatFunctional, FXFloatFunctional
 from taeda.ao.quantization.backend_config import BackendConfig
 from taeda.ao.quantization.fx import convert as reference
 from taeda.ao.quantization.fx import equalize_graph, fuse, lower, prepare
@@ -33,6 +34,14 @@ def _trace(model: nn.Module, names: list[str], classes: list[Any]) -> tuple[fx.G
     return fx.GraphModule(model, graph), tracer.node_name_to_scope
 
 
+def _show_functions(model: nn.Module) -> None:
+    """Modules that stand for functions, and keep observers of their own, become such that the graph sees through."""
+    for module in model.modules():
+        for name, part in module.named_children():
+            if type(part) is FloatFunctional:
+                setattr(module, name, FXFloatFunctional())
+
+
 def _prepared(
     model: nn.Module, qconfig_mapping: Any, is_qat: bool, prepare_custom_config: Any, backend_config: Any,
     example_inputs: Any = (), equalization: Any = None,
@@ -47,6 +56,7 @@ def _prepared(
     names += config.standalone_module_names
     classes += config.standalone_module_classes
     classes += [cls for table in config.float_to_observed_mapping.values() for cls in table]
+    _show_functions(model)
     traced, scopes = _trace(model, names, classes)
     fuse.fuse(traced, is_qat, _fusers(backend_config))
     prepared = prepare.prepare(traced, mapping, scopes, is_qat, config, backend_config, example_inputs)

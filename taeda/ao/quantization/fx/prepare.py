@@ -162,10 +162,12 @@ class Preparer:
             return False
         if kind == "binary" and is_call(node, MATMULS) and len(data) < 2:
             return False
-        seen: list[fx.Node] = []
+        found: dict[fx.Node, fx.Node] = {}  # one observer for a value that is given twice
         for place, arg in enumerate(data):
             is_weight = kind == "function" and place == WEIGHT_AT[node.target]
-            seen.append(self._observed(arg, qconfig.weight if is_weight else qconfig.activation))
+            if arg not in found:
+                found[arg] = self._observed(arg, qconfig.weight if is_weight else qconfig.activation)
+        seen = list(found.values())
         end = after or node
         if kind in ("share", "cat") or kind == "binary" and len(data) == 1:
             seen = [node for node in seen if node not in self.quantized]
