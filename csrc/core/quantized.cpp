@@ -105,9 +105,11 @@ QuantizedRange range_of(DType quantized) {
 
 Tensor new_quantized(IntList sizes, DType dtype, QuantizerRef quantizer, IntList strides, Device device) {
   integers_of(dtype);
-  int64_t bytes = (extent(sizes, strides, 0) + elements_per_byte(dtype) - 1) / elements_per_byte(dtype);
-  auto impl = make_ref<QuantizedImpl>(new_storage(static_cast<size_t>(bytes * itemsize(dtype)), device), dtype, device,
-                                      std::move(quantizer));
+  int64_t elements = extent(sizes, strides, 0), several = elements_per_byte(dtype), bytes;
+  bool fits = !__builtin_mul_overflow(elements / several + (elements % several != 0), itemsize(dtype), &bytes);
+  TAEDA_CHECK(fits, "sizes ", sizes, " need more bytes than 64 bits can count");
+  auto impl =
+      make_ref<QuantizedImpl>(new_storage(static_cast<size_t>(bytes), device), dtype, device, std::move(quantizer));
   impl->set_geometry(sizes, strides, 0);
   return Tensor(std::move(impl));
 }

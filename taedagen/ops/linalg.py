@@ -545,6 +545,7 @@ def _check_square(tensor):
 def linalg_matrix_power(self, n):
     """Square matrices multiplied ``n`` times by themselves; a negative ``n`` takes the inverse."""
     _check_square(self)
+    check(n >= -9223372036854775807, f"takes the inverse at most 2**63 - 1 times; got n = {n}")
     if n == 0:  # which records, so that it has a gradient: zeros
         result = self.clone(memory_format=contiguous_format)
         result.copy_(op.eye(self.size(-1), dtype=self.dtype, device=self.device))

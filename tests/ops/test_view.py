@@ -354,5 +354,12 @@ def test_numbers_at_the_end_of_the_integers():
         (2**62 - 2, 0),
     ]
     assert x.unfold(0, 2, most // 2).tolist() == [[[0, 3], [1, 4], [2, 5]]]
-    with pytest.raises(RuntimeError, match="bins"):
-        taeda.histogram(taeda.ones(2), most)
+    for call in (
+        lambda: taeda.histogram(taeda.ones(2), most),
+        lambda: taeda.matrix_power(taeda.eye(2), -most - 1),
+        lambda: taeda.ops.aten._empty_affine_quantized([most], dtype=taeda.quint8, scale=0.5),
+        lambda: taeda.ops.aten._empty_affine_quantized([2**62], dtype=taeda.qint32, scale=0.5),
+    ):
+        with pytest.raises(RuntimeError, match=r"bins|at most 2\*\*63|bytes"):
+            call()
+    assert taeda.equal(taeda.matrix_power(taeda.eye(2), -most), taeda.eye(2))
