@@ -11,7 +11,7 @@ from test_gradients import CONSTANT, NO_DERIVATIVE, PHASE
 
 import taeda
 from taeda import Tensor
-from taeda.func._batch import _Call
+from taeda.func._batch import Draws, _Call
 from taeda.testing._samples import make
 from taeda.utils._pytree import tree_flatten
 from taedagen.opdef.samples import Sample
@@ -61,7 +61,7 @@ def outcome(function: Any, values: list[Any], dims: list[Any]) -> tuple[Any, Any
     wanted = [taeda.stack(column) for column in zip(*rows)]
     leaves, spec = tree_flatten(tuple(values))
     whole = _Call(lambda *xs: [r for r in flat(function(*xs)) if isinstance(r, Tensor)], leaves, dims, spec, {}, COUNT)
-    return wanted, lambda: whole.at_once(0, COUNT)
+    return wanted, lambda: whole.at_once(Draws("different", "vmap"), 0, COUNT)
 
 
 def patterns(count: int) -> list[list[int | None]]:
