@@ -185,3 +185,16 @@ def test_int_mm_is_exact() -> None:
     a, b = rng.integers(-128, 128, (40, 300)).astype(np.int8), rng.integers(-128, 128, (300, 33)).astype(np.int8)
     got = taeda._int_mm(taeda.tensor(a), taeda.tensor(b))
     np.testing.assert_array_equal(got.numpy(), a.astype(np.int32) @ b.astype(np.int32))
+
+
+@pytest.mark.parametrize("name", ["quantized_gru", "quantized_lstm"])
+@pytest.mark.parametrize("sizes, message", [
+    (taeda.empty(3, dtype=taeda.int64, device="meta"), "on meta"),
+    (taeda.tensor([2, 2**62]), "never grow"),
+    (taeda.tensor([2, 1]), "packed weights"),
+])  # fmt: skip
+def test_wrong_packed_sequences(name: str, sizes: Any, message: str) -> None:
+    state = taeda.zeros(1, 2, 3)
+    function = getattr(taeda.ops.aten, name).data
+    with pytest.raises(RuntimeError, match=message):
+        function(taeda.ones(3, 4), sizes, state if "gru" in name else [state] * 2, [], True, 2, 0.0, False, False)
