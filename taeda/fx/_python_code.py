@@ -359,5 +359,8 @@ def _one_each(head: str) -> str:
     depth, parts = 0, [""]
     for c in parameters:
         depth += (c in "([{") - (c in ")]}")
-        parts = [*parts, ""] if c == "," and not depth else [*parts[:-1], parts[-1] + c]
+        if c == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += c
     return f"{name}(\n" + "".join(f"    {p.strip()},\n" for p in parts) + f"){returns}{newline}{rest}"

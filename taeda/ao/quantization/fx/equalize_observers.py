@@ -19,6 +19,16 @@ def reshape_scale(scale: Tensor, axis: int, input: Tensor) -> Tensor:
     return scale.reshape([-1 if at == axis else 1 for at in range(input.dim())])
 
 
+def _by_channel(qscheme: Any) -> Any:
+    """The scheme by channel that is like ``qscheme``."""
+    return taeda.per_channel_symmetric if qscheme in _SYMMETRIC else taeda.per_channel_affine
+
+
+def _check_dims(x: Tensor, what: str) -> None:
+    if not 2 <= x.dim() <= 5:
+        raise ValueError(f"taeda.ao.quantization: an equalised {what} has 2 to 5 dimensions; got {x.dim()}")
+
+
 class _InputEqualizationObserver(nn.Module):
     """Sees the range of each channel of inputs, (N, C, ...).
 
@@ -39,9 +49,8 @@ class _InputEqualizationObserver(nn.Module):
         if qscheme not in (taeda.per_tensor_affine, taeda.per_tensor_symmetric):
             raise TypeError(f"taeda.ao.quantization: an input is quantised by tensor; got the scheme {qscheme}")
         self.dtype, self.qscheme = dtype, qscheme
-        by_channel = taeda.per_channel_symmetric if qscheme in _SYMMETRIC else taeda.per_channel_affine
         self.input_obs = PerChannelMinMaxObserver(
-            ch_axis=1, dtype=dtype, qscheme=by_channel, quant_min=quant_min, quant_max=quant_max,
+            ch_axis=1, dtype=dtype, qscheme=_by_channel(qscheme), quant_min=quant_min, quant_max=quant_max,
             factory_kwargs=factory_kwargs,
         )  # fmt: skip
         self.equalization_scale = taeda.tensor(1)
@@ -49,8 +58,7 @@ class _InputEqualizationObserver(nn.Module):
 
     def forward(self, x_orig: Tensor) -> Tensor:
         """Sees ``x_orig``, of 2 to 5 dimensions, and returns it. ValueError for others."""
-        if not 2 <= x_orig.dim() <= 5:
-            raise ValueError(f"taeda.ao.quantization: an equalised input has 2 to 5 dimensions; got {x_orig.dim()}")
+        _check_dims(x_orig, "input")
         self.equalization_shape = [-1 if at == 1 else 1 for at in range(x_orig.dim())]
         return self.input_obs(x_orig)
 
@@ -83,9 +91,8 @@ class _WeightEqualizationObserver(nn.Module):
     ) -> None:  # fmt: skip
         super().__init__()
         self.dtype, self.qscheme, self.ch_axis = dtype, qscheme, 1
-        by_channel = qscheme
-        if qscheme in (taeda.per_tensor_affine, taeda.per_tensor_symmetric):
-            by_channel = taeda.per_channel_symmetric if qscheme in _SYMMETRIC else taeda.per_channel_affine
+        by_tensor = qscheme in (taeda.per_tensor_affine, taeda.per_tensor_symmetric)
+        by_channel = _by_channel(qscheme) if by_tensor else qscheme
         self.weight_col_obs = PerChannelMinMaxObserver(
             ch_axis=1, dtype=dtype, qscheme=by_channel, quant_min=quant_min, quant_max=quant_max,
             factory_kwargs=factory_kwargs,
@@ -94,8 +101,7 @@ class _WeightEqualizationObserver(nn.Module):
 
     def forward(self, w_orig: Tensor) -> Tensor:
         """Sees ``w_orig``, of 2 to 5 dimensions, and returns it. ValueError for others."""
-        if not 2 <= w_orig.dim() <= 5:
-            raise ValueError(f"taeda.ao.quantization: an equalised weight has 2 to 5 dimensions; got {w_orig.dim()}")
+        _check_dims(w_orig, "weight")
         return self.weight_col_obs(w_orig)
 
     def get_weight_col_minmax(self) -> tuple[Tensor, Tensor]:
