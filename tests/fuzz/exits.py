@@ -109,7 +109,7 @@ def make(number: int) -> tuple[str, Callable[[], str | None]]:
         f"def loop{i}():\n    while True:\n        {loop}\nthreading.Thread(target=loop{i}, daemon=True).start()\n"
         for i, loop in enumerate(loops)
     )
-    # Once before any thread does: what threads import would make CPython 3.11 itself end by a signal now and then, which
+    # Once before any thread does: what threads import would make CPython 3.11 itself end by a signal at times, which
     # plain threads that take and release the lock of imports show. It frees that lock while one is about to wake from
     # it; and a thread that makes a named tuple takes the mark of an unhandled KeyboardInterrupt off.
     first = "".join(f"{loop}\n" for loop in loops)
