@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import threading
 import weakref
 from typing import Any
 
@@ -38,9 +39,13 @@ def test_a_contract_is_kept() -> None:
         wraps(first)
 
 
+_drawing = threading.Lock()  # ranks are threads here, and the generator is one for all
+
+
 def net() -> nn.Module:
-    taeda.manual_seed(0)
-    return nn.Sequential(*(nn.Linear(3, 3) for _ in range(3)))
+    with _drawing:
+        taeda.manual_seed(0)
+        return nn.Sequential(*(nn.Linear(3, 3) for _ in range(3)))
 
 
 @pytest.mark.parametrize("parts", [False, True])
