@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import urllib.error
 import urllib.request
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,10 +24,25 @@ from taeda.distributed.elastic import events, metrics, timer
 from taeda.distributed.elastic.agent.server.health_check_server import create_healthcheck_server
 from taeda.distributed.elastic.multiprocessing import DefaultLogsSpecs, Std, start_processes, to_map
 from taeda.distributed.elastic.multiprocessing.errors import ChildFailedError, ProcessFailure, record
-from taeda.distributed.elastic.rendezvous import RendezvousClosedError, RendezvousParameters, RendezvousTimeoutError
-from taeda.distributed.elastic.rendezvous._state import RendezvousState
+from taeda.distributed.elastic.rendezvous import (
+    RendezvousClosedError,
+    RendezvousParameters,
+    RendezvousStateError,
+    RendezvousTimeoutError,
+)
 from taeda.distributed.elastic.rendezvous.c10d_rendezvous_backend import C10dRendezvousBackend, create_backend
-from taeda.distributed.elastic.rendezvous.dynamic_rendezvous import DynamicRendezvousHandler, RendezvousTimeout
+from taeda.distributed.elastic.rendezvous.dynamic_rendezvous import (
+    DynamicRendezvousHandler,
+    RendezvousBackend,
+    RendezvousSettings,
+    RendezvousTimeout,
+    _Action,
+    _BackendRendezvousStateHolder,
+    _DistributedRendezvousOpExecutor,
+    _NodeDesc,
+    _RendezvousExitOp,
+    _RendezvousJoinOp,
+)
 from taeda.distributed.elastic.rendezvous.registry import get_rendezvous_handler
 from taeda.distributed.elastic.rendezvous.utils import _parse_rendezvous_config, parse_rendezvous_endpoint
 from taeda.distributed.elastic.utils import get_env_variable_or_raise, macros
@@ -206,22 +223,57 @@ def test_settings() -> None:
         get_env_variable_or_raise("NOBODY_SETS_THIS")
 
 
+class Memory(RendezvousBackend):
+    """A backend as a program might have it: it does not say what became of a state."""
+
+    name = "memory"
+
+    def __init__(self) -> None:
+        self.held = None
+
+    def get_state(self) -> Any:
+        return self.held
+
+    def set_state(self, state: bytes, token: Any = None) -> None:
+        if token == (self.held and self.held[1]):
+            self.held = state, (token or 0) + 1
+
+
 def test_rounds() -> None:
-    state = RendezvousState()
-    first, later, last = "host_9_1", "host_10_0", "other_1_0"
-    for node in (last, first, later):
-        state.join(node, 2)
-    assert state.complete and state.participants == {first: 0, last: 1} and state.spare == [later]
-    state.leave(first)
-    state.join(later, 2)
-    assert state.waiting == [later] and not state.spare  # there is room in the next round
-    state.leave(last)
+    backend, nodes = Memory(), [_NodeDesc("host", 10, 0), _NodeDesc("host", 9, 1), _NodeDesc("other", 1, 0)]
+    settings = RendezvousSettings("job", 1, 2, RendezvousTimeout(), timedelta(seconds=30), 3)
+    holders = [_BackendRendezvousStateHolder(backend, settings, 0, node) for node in nodes]
+    last, first, later = map(_DistributedRendezvousOpExecutor, nodes, holders, [settings] * 3)
+
+    def step(node: _DistributedRendezvousOpExecutor, wanted: _Action, op: Any = _RendezvousJoinOp) -> Any:
+        assert node._step(op(), time.monotonic() + 60) == wanted
+        node._state_holder.sync()
+        return node._state_holder.state
+
+    step(last, _Action.ADD_TO_PARTICIPANTS)
+    step(first, _Action.ADD_TO_PARTICIPANTS)
+    state = step(later, _Action.ADD_TO_REDUNDANCY_LIST)
+    assert state.complete and state.participants == {nodes[1]: 0, nodes[0]: 1} and state.redundancy_list == {nodes[2]}
+    step(first, _Action.REMOVE_FROM_PARTICIPANTS, _RendezvousExitOp)
+    step(later, _Action.REMOVE_FROM_REDUNDANCY_LIST)  # there is room in the next round
+    assert step(later, _Action.ADD_TO_WAIT_LIST).wait_list == {nodes[2]}
+    state = step(last, _Action.REMOVE_FROM_PARTICIPANTS, _RendezvousExitOp)
     assert not state.complete and state.round == 1
-    state.join(later, 2)
-    assert state.participants == {later: None} and not state.waiting
-    assert RendezvousState.of(state.to_bytes()) == state
-    state.join(first, 2)
-    assert state.participants == {first: 0, later: 1}
+    state = step(later, _Action.ADD_TO_PARTICIPANTS)
+    assert state.participants == {nodes[2]: 0} and not state.wait_list and state.deadline
+    assert step(first, _Action.ADD_TO_PARTICIPANTS).participants == {nodes[1]: 0, nodes[2]: 1}
+    step(first, _Action.FINISH)
+
+
+def test_a_state_is_read_and_nothing_else() -> None:
+    backend = Memory()
+    node = DynamicRendezvousHandler.from_backend("job", HashStore(), backend, 1, 1, "127.0.0.1")
+    for bad in (b"", b"nonsense", pickle.dumps(os.getpid), pickle.dumps({1}), pickle.dumps(Path("x"))):
+        backend.held = bad, 1
+        with pytest.raises(RendezvousStateError):
+            node.is_closed()
+    backend.held = None
+    assert node.next_rendezvous().world_size == 1 and node.get_backend() == "memory" and node.shutdown()
 
 
 def handlers(count: int, least: int, most: int, **kwargs) -> list[DynamicRendezvousHandler]:
@@ -275,12 +327,12 @@ def test_fewer_than_the_most_meet_after_the_last_call() -> None:
 def test_a_silent_node_is_removed() -> None:
     first, second = handlers(2, 1, 2, keep_alive_interval=1, keep_alive_max_attempt=2)
     meet([first, second])
-    assert second._beating is not None
-    second._beating.set()  # it dies
+    second._stop_heartbeats()  # it dies
     end = time.monotonic() + 30
     while len(first._recent().participants) == 2:
-        assert time.monotonic() < end
+        assert time.monotonic() < end and not first.silent_nodes()
         time.sleep(0.1)
+    assert first.silent_nodes() == [str(second._this_node)]
     assert meet([first])[0].world_size == 1
     first.shutdown()
 

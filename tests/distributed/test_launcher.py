@@ -180,16 +180,18 @@ def test_a_worker_that_will_not_end_is_killed(job: Job) -> None:
 
 
 def test_logs_go_where_they_are_wanted(job: Job) -> None:
-    text = TELL + "print('out', told['RANK'])\nsys.stderr.write(f\"err {told['RANK']}\\n\")"  # a line at once
+    at_once = "".join(f"sys.std{kind}.write(f\"{kind} {{told['RANK']}}\\n\")\n" for kind in ("out", "err"))
     logs = job.folder / "logs"
-    out, err = job.run(text, "--standalone", "--nproc-per-node", "3", "--log-dir", str(logs), "-r", "0:3", "-t", "1:1")
+    out, err = job.run(
+        TELL + at_once, "--standalone", "--nproc-per-node", "3", "--log-dir", str(logs), "-r", "0:3", "-t", "1:1"
+    )
     assert "out 2" in out.splitlines() and "out 0" not in out and "[default1]:out 1" in out.splitlines()
     assert "err 0" not in err and {"err 1", "err 2"} <= set(err.splitlines())
     [run] = logs.iterdir()
     assert (run / "attempt_0" / "0" / "stdout.log").read_text() == "out 0\n"
     assert (run / "attempt_0" / "0" / "stderr.log").read_text() == "err 0\n"
     assert (run / "attempt_0" / "1" / "stdout.log").read_text() == "out 1\n"
-    out, err = job.run(text, "--standalone", "--nproc-per-node", "3", "--local-ranks-filter", "2")
+    out, err = job.run(TELL + at_once, "--standalone", "--nproc-per-node", "3", "--local-ranks-filter", "2")
     assert out.splitlines() == ["out 2"] and err.splitlines() == ["err 2"]
 
 

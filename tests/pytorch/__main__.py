@@ -66,6 +66,7 @@ FILES = [
     "distributed/elastic/multiprocessing/errors/error_handler_test.py",
     "distributed/elastic/multiprocessing/redirects_test.py", "distributed/elastic/multiprocessing/tail_log_test.py",
     "distributed/elastic/rendezvous/api_test.py", "distributed/elastic/rendezvous/c10d_rendezvous_backend_test.py",
+    "distributed/elastic/rendezvous/dynamic_rendezvous_test.py",
     "distributed/elastic/rendezvous/static_rendezvous_test.py", "distributed/elastic/rendezvous/utils_test.py",
     "distributed/elastic/test_control_plane.py", "distributed/elastic/timer/file_based_local_timer_test.py",
     "distributed/elastic/timer/local_timer_test.py", "distributed/elastic/utils/data/cycling_iterator_test.py",

@@ -118,4 +118,6 @@ def create_backend(params: RendezvousParameters) -> tuple[C10dRendezvousBackend,
     if kind not in ("tcp", "file"):
         raise ValueError(f"taeda.distributed.elastic: store_type is wanted as tcp or file; got {kind!r}")
     store: Store = _file_store(params) if kind == "file" else _tcp_store(params)
-    return C10dRendezvousBackend(store, params.run_id), store
+    # What the nodes of a round wait for in the store does not hold up the state.
+    held = store.clone() if isinstance(store, TCPStore) else store
+    return C10dRendezvousBackend(held, params.run_id), store

@@ -1,25 +1,39 @@
-"""Nodes that come and go: whoever is there when enough have come makes a round, and a new one when that changes."""
+"""Nodes that come and go: whoever is there when enough have come makes a round, and a new one when that changes.
+
+Each step of a node is an operation, which looks at the state and says what to do next (`_Action`); the executor does it
+to the node's copy of the state, which its holder sends, until the operation is finished.
+"""
 
 from __future__ import annotations
 
 import contextlib
-import itertools
 import logging
 import os
-import random
 import socket
 import threading
 import time
-from abc import ABC, abstractmethod
+import weakref
 from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
-from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from enum import Enum
 from typing import Any
 
-from taeda.distributed._store import PrefixStore, Store, TCPStore
-from taeda.distributed.elastic.rendezvous._state import RendezvousState
+import taeda.distributed as dist
+from taeda.distributed._store import Store, TCPStore
+from taeda.distributed.elastic.events import NodeState, construct_and_record_rdzv_event
+from taeda.distributed.elastic.rendezvous._settings import RendezvousSettings, RendezvousTimeout
+from taeda.distributed.elastic.rendezvous._state import (
+    RendezvousBackend,
+    _BackendRendezvousStateHolder,
+    _NodeDesc,
+    _NodeDescGenerator,
+    _remove_participant_epilogue,
+    _RendezvousState,
+    _RendezvousStateHolder,
+)
+from taeda.distributed.elastic.rendezvous._state import Token as Token
 from taeda.distributed.elastic.rendezvous.api import (
     RendezvousClosedError,
     RendezvousConnectionError,
@@ -27,10 +41,10 @@ from taeda.distributed.elastic.rendezvous.api import (
     RendezvousHandler,
     RendezvousInfo,
     RendezvousParameters,
-    RendezvousStateError,
     RendezvousStoreInfo,
     RendezvousTimeoutError,
 )
+from taeda.distributed.elastic.rendezvous.utils import _delay, _PeriodicTimer
 from taeda.distributed.elastic.utils.distributed import address_towards
 
 __all__ = [
@@ -38,113 +52,217 @@ __all__ = [
 ]  # fmt: skip
 
 log = logging.getLogger(__name__)
-_LOOK = 0.05  # seconds between two looks at a round that is not complete
+_LOOKS = 30  # in the time between two heartbeats
+_SKEW = 0.1  # seconds within which nodes that start together come
+_ROLLBACK = 5.0  # seconds to take one's name back after a deadline
 _FAREWELL = 5.0  # seconds that others have to see that it is over
 _FRESH = 1.0  # seconds that a state is good enough for questions that come often
 
 
-class RendezvousBackend(ABC):
-    """Holds the state, and changes it for one node at a time."""
+class _Action(Enum):
+    """What an operation wants done next."""
 
-    @property
-    @abstractmethod
-    def name(self) -> str:
-        """Of this kind of backend."""
+    KEEP_ALIVE = 1
+    ADD_TO_PARTICIPANTS = 2
+    ADD_TO_WAIT_LIST = 3
+    ADD_TO_REDUNDANCY_LIST = 4
+    REMOVE_FROM_PARTICIPANTS = 5
+    REMOVE_FROM_WAIT_LIST = 6
+    REMOVE_FROM_REDUNDANCY_LIST = 7
+    MARK_RENDEZVOUS_COMPLETE = 8
+    MARK_RENDEZVOUS_CLOSED = 9
+    SYNC = 10
+    ERROR_CLOSED = 11
+    ERROR_TIMEOUT = 12
+    FINISH = 13
 
-    @abstractmethod
-    def get_state(self) -> tuple[bytes, Any] | None:
-        """The state and its token; None before there is one.
+
+class _RendezvousContext:
+    """What an operation looks at."""
+
+    __slots__ = ("node", "settings", "state")
+
+    def __init__(self, node: _NodeDesc, state: _RendezvousState, settings: RendezvousSettings) -> None:
+        self.node, self.state, self.settings = node, state, settings
+
+
+_Op = Callable[[_RendezvousContext, float], _Action]
+
+
+class _DistributedRendezvousOpExecutor:
+    """Does what operations want to the state that the nodes share: ``node``'s copy is in ``state_holder``."""
+
+    def __init__(self, node: _NodeDesc, state_holder: _RendezvousStateHolder, settings: RendezvousSettings) -> None:
+        self._node, self._state_holder, self._settings = node, state_holder, settings
+        self.lock = threading.Lock()  # of the holder
+        self._changes: dict[_Action, Callable[[_RendezvousState], None]] = {
+            _Action.KEEP_ALIVE: self._keep_alive,
+            _Action.ADD_TO_PARTICIPANTS: self._add_to_participants,
+            _Action.ADD_TO_WAIT_LIST: lambda state: self._add(state, state.wait_list),
+            _Action.ADD_TO_REDUNDANCY_LIST: lambda state: self._add(state, state.redundancy_list),
+            _Action.REMOVE_FROM_PARTICIPANTS: self._remove_from_participants,
+            _Action.REMOVE_FROM_WAIT_LIST: lambda state: self._remove(state, state.wait_list),
+            _Action.REMOVE_FROM_REDUNDANCY_LIST: lambda state: self._remove(state, state.redundancy_list),
+            _Action.MARK_RENDEZVOUS_COMPLETE: self._mark_complete,
+            _Action.MARK_RENDEZVOUS_CLOSED: lambda state: setattr(state, "closed", True),
+        }
+
+    def run(
+        self, state_handler: _Op, deadline: float, update_deadline: Callable[[timedelta], float] | None = None
+    ) -> None:
+        """Asks ``state_handler`` what to do, and does it, until there is nothing left.
+
+        Args:
+            deadline: by ``time.monotonic()``.
+            update_deadline: gives a new one to a node that waited as a spare, and now may come in.
 
         Raises:
-            RendezvousConnectionError: it cannot be reached.
-            RendezvousStateError: it is damaged.
+            RendezvousClosedError: it is over.
+            RendezvousTimeoutError: the deadline has passed.
         """
+        while (action := self._step(state_handler, deadline)) != _Action.FINISH:
+            if action == _Action.SYNC:
+                _delay(seconds=min(1.0, self._settings.keep_alive_interval.total_seconds() / _LOOKS))
+            elif action == _Action.REMOVE_FROM_REDUNDANCY_LIST and update_deadline is not None:
+                deadline = update_deadline(self._settings.timeout.join)
 
-    @abstractmethod
-    def set_state(self, state: bytes, token: Any | None = None) -> tuple[bytes, Any, bool] | None:
-        """Sets the state if ``token`` is still that of the present one (None: there is none yet).
+    def _step(self, state_handler: _Op, deadline: float) -> _Action:
+        with self.lock:
+            self._state_holder.sync()
+            state = self._state_holder.state
+            action = state_handler(_RendezvousContext(self._node, state, self._settings), deadline)
+            if action in (_Action.ERROR_CLOSED, _Action.ERROR_TIMEOUT):
+                raise self._error(action, state)
+            if action in self._changes:
+                self._changes[action](state)
+                self._state_holder.mark_dirty()
+            return action
 
-        Returns the state afterwards, its token, and whether it was set.
+    def _error(self, action: _Action, state: _RendezvousState) -> RendezvousError:
+        name = f"the rendezvous {self._settings.run_id!r}"
+        if action == _Action.ERROR_CLOSED:
+            return RendezvousClosedError(f"taeda.distributed.elastic: {name} is over")
+        came = len({*state.participants, self._node})
+        return RendezvousTimeoutError(
+            f"taeda.distributed.elastic: of {self._settings.min_nodes} nodes {came} came to {name}, which was not done "
+            "in time"
+        )
 
-        Raises:
-            RendezvousConnectionError, RendezvousStateError: as for `get_state`.
-        """
+    def _keep_alive(self, state: _RendezvousState) -> None:
+        state.last_heartbeats[self._node] = datetime.now(UTC)
 
+    def _add_to_participants(self, state: _RendezvousState) -> None:
+        state.wait_list.discard(self._node)
+        state.participants[self._node] = 0  # the rank comes when all are there
+        self._keep_alive(state)
+        if len(state.participants) == self._settings.max_nodes:
+            self._mark_complete(state)
+        elif len(state.participants) >= self._settings.min_nodes and state.deadline is None:
+            state.deadline = datetime.now(UTC) + self._settings.timeout.last_call
 
-class RendezvousTimeout:
-    """How long a round waits.
+    def _add(self, state: _RendezvousState, line: set[_NodeDesc]) -> None:
+        line.add(self._node)
+        self._keep_alive(state)
 
-    Args:
-        join: for enough nodes; 600 s by default.
-        last_call: for more nodes, once there are enough; 30 s.
-        close: for word that it is over to reach the store; 30 s.
-        heartbeat: for word that this node lives to reach it; 5 s.
+    def _remove(self, state: _RendezvousState, line: set[_NodeDesc]) -> None:
+        line.discard(self._node)
+        state.last_heartbeats.pop(self._node, None)
 
-    Raises:
-        ValueError: a time is not above 0.
-    """
+    def _remove_from_participants(self, state: _RendezvousState) -> None:
+        state.participants.pop(self._node, None)
+        state.last_heartbeats.pop(self._node, None)
+        _remove_participant_epilogue(state, self._settings)
 
-    _DEFAULTS = {"join": 600, "last_call": 30, "close": 30, "heartbeat": 5}
-
-    def __init__(
-        self, join: timedelta | None = None, last_call: timedelta | None = None, close: timedelta | None = None,
-        heartbeat: timedelta | None = None,
-    ) -> None:  # fmt: skip
-        for name, given in {"join": join, "last_call": last_call, "close": close, "heartbeat": heartbeat}.items():
-            value = timedelta(seconds=self._DEFAULTS[name]) if given is None else given
-            if value <= timedelta(0):
-                raise ValueError(f"taeda.distributed.elastic.RendezvousTimeout: {name} is wanted above 0; got {value}")
-            setattr(self, f"_{name}", value)
-
-    join = property(lambda self: self._join, doc="How long to wait for enough nodes.")
-    last_call = property(lambda self: self._last_call, doc="How long to wait for more.")
-    close = property(lambda self: self._close, doc="How long closing may take.")
-    heartbeat = property(lambda self: self._heartbeat, doc="How long a heartbeat may take.")
-
-
-@dataclass(repr=False, eq=False, frozen=True)
-class RendezvousSettings:
-    """What a rendezvous was told. A node that has not been heard of for ``keep_alive_max_attempt`` times
-    ``keep_alive_interval`` is taken for dead."""
-
-    run_id: str
-    min_nodes: int
-    max_nodes: int
-    timeout: RendezvousTimeout
-    keep_alive_interval: timedelta
-    keep_alive_max_attempt: int
+    @staticmethod
+    def _mark_complete(state: _RendezvousState) -> None:
+        state.complete, state.deadline = True, None
+        state.participants = {node: rank for rank, node in enumerate(sorted(state.participants))}
 
 
-_numbers = itertools.count()
+def _should_keep_alive(ctx: _RendezvousContext) -> bool:
+    """Whether it is time to say again that this node lives. One that was taken for dead stays so."""
+    last = ctx.state.last_heartbeats.get(ctx.node)
+    return last is not None and last <= datetime.now(UTC) - ctx.settings.keep_alive_interval
+
+
+class _RendezvousExitOp:
+    """Leaves the round."""
+
+    def __call__(self, ctx: _RendezvousContext, deadline: float) -> _Action:
+        if ctx.node not in ctx.state.participants:
+            return _Action.FINISH
+        return _Action.ERROR_TIMEOUT if time.monotonic() > deadline else _Action.REMOVE_FROM_PARTICIPANTS
+
+
+class _RendezvousJoinOp:
+    """Becomes a part of a round that is complete."""
+
+    def __call__(self, ctx: _RendezvousContext, deadline: float) -> _Action:
+        state, node = ctx.state, ctx.node
+        if state.closed:
+            return _Action.ERROR_CLOSED
+        if state.complete and node in state.participants:
+            return _Action.FINISH
+        full = len(state.participants) >= ctx.settings.max_nodes
+        if node in state.redundancy_list:
+            return self._wait(ctx) if full else _Action.REMOVE_FROM_REDUNDANCY_LIST
+        now = time.monotonic()
+        if now > deadline:
+            return self._give_up(ctx, now <= deadline + _ROLLBACK)
+        if state.complete:
+            if node in state.wait_list:
+                return self._wait(ctx)
+            return _Action.ADD_TO_REDUNDANCY_LIST if full else _Action.ADD_TO_WAIT_LIST
+        if node not in state.participants:
+            return _Action.ADD_TO_PARTICIPANTS
+        enough = len(state.participants) >= ctx.settings.min_nodes
+        if enough and state.deadline is not None and state.deadline < datetime.now(UTC):
+            return _Action.MARK_RENDEZVOUS_COMPLETE
+        return self._wait(ctx)
+
+    @staticmethod
+    def _wait(ctx: _RendezvousContext) -> _Action:
+        return _Action.KEEP_ALIVE if _should_keep_alive(ctx) else _Action.SYNC
+
+    @staticmethod
+    def _give_up(ctx: _RendezvousContext, time_left: bool) -> _Action:
+        if time_left and ctx.node in ctx.state.participants:
+            return _Action.REMOVE_FROM_PARTICIPANTS
+        if time_left and ctx.node in ctx.state.wait_list:
+            return _Action.REMOVE_FROM_WAIT_LIST
+        return _Action.ERROR_TIMEOUT
+
+
+class _RendezvousCloseOp:
+    """Says that it is over."""
+
+    def __call__(self, ctx: _RendezvousContext, deadline: float) -> _Action:
+        if ctx.state.closed:
+            return _Action.FINISH
+        return _Action.ERROR_TIMEOUT if time.monotonic() > deadline else _Action.MARK_RENDEZVOUS_CLOSED
+
+
+class _RendezvousKeepAliveOp:
+    """Says that this node lives, if that is due."""
+
+    def __call__(self, ctx: _RendezvousContext, deadline: float) -> _Action:
+        if not _should_keep_alive(ctx):
+            return _Action.FINISH
+        return _Action.ERROR_TIMEOUT if time.monotonic() > deadline else _Action.KEEP_ALIVE
 
 
 class DynamicRendezvousHandler(RendezvousHandler):
     """A node's part; made by `from_backend`.
 
     Args:
-        address: of this node.
+        node: this one.
         settings: what the rendezvous was told.
+        backend_name: of the state's backend.
         store: for what the nodes of a round tell each other.
-        backend: of the state.
+        state_holder: this node's copy of the state.
     """
 
-    def __init__(self, address: str, settings: RendezvousSettings, store: Store, backend: RendezvousBackend) -> None:
-        self._settings = settings
-        self._address = address
-        self._node = f"{address}_{os.getpid()}_{next(_numbers)}"
-        self._backend = backend
-        self._store = store
-        with contextlib.suppress(NotImplementedError):
-            self._store = store.clone()  # the rounds' calls, which wait, do not hold up those of the backend
-        self._lock = threading.Lock()
-        self._state = RendezvousState()
-        self._looked = float("-inf")
-        self._heard: dict[str, tuple[int, float]] = {}  # a node's last beat, and when this one saw it first
-        self._beating: threading.Event | None = None
-        self._server: TCPStore | None = None
-        self._serves = isinstance(store, TCPStore) and store._serves
-        self._lost = False  # the backend could not be reached
-        self._silent: dict[str, None] = {}  # nodes of this one's round that were taken for dead
+    _node_desc_generator = _NodeDescGenerator()
 
     @classmethod
     def from_backend(
@@ -156,6 +274,8 @@ class DynamicRendezvousHandler(RendezvousHandler):
 
         Args:
             run_id: the job's name, the same on all nodes.
+            store: for what the nodes of a round tell each other.
+            backend: of the state; also one of a program's own.
             min_nodes, max_nodes: how many nodes a round has.
             local_addr: this node's address; its name by default.
             keep_alive_interval: seconds between two signs of life.
@@ -172,7 +292,38 @@ class DynamicRendezvousHandler(RendezvousHandler):
         interval = timedelta(seconds=keep_alive_interval)
         limits = timeout or RendezvousTimeout()
         settings = RendezvousSettings(run_id, min_nodes, max_nodes, limits, interval, keep_alive_max_attempt)
-        return cls(local_addr or socket.getfqdn(), settings, store, backend)
+        node = cls._node_desc_generator.generate(local_addr)
+        holder = _BackendRendezvousStateHolder(backend, settings, cache_duration=0, node=node)
+        return cls(node, settings, backend.name, store, holder)
+
+    def __init__(
+        self, node: _NodeDesc, settings: RendezvousSettings, backend_name: str, store: Store,
+        state_holder: _RendezvousStateHolder,
+    ) -> None:  # fmt: skip
+        self._this_node, self._settings, self._backend_name, self._store = node, settings, backend_name, store
+        self._state_holder = state_holder
+        self._op_executor = _DistributedRendezvousOpExecutor(node, state_holder, settings)
+        self._looked = float("-inf")
+        self._peers: set[_NodeDesc] = set()  # of this node's round
+        self._keep_alive_timer: _PeriodicTimer | None = None
+        self._shared_tcp_store_server: TCPStore | None = None
+        self._lost = False  # the backend could not be reached
+
+    def _record(self, message: str, node_state: NodeState = NodeState.RUNNING, rank: int | None = None) -> None:
+        construct_and_record_rdzv_event(
+            self._settings.run_id, message, node_state, type(self).__name__, self._this_node.addr, self._this_node.pid,
+            local_id=self._this_node.local_id, rank=rank,
+        )  # fmt: skip
+
+    @contextlib.contextmanager
+    def _recorded(self) -> Any:
+        """Has what fails within be an event."""
+        try:
+            yield
+        except Exception as error:
+            self._lost = self._lost or isinstance(error, RendezvousConnectionError)
+            self._record(f"{type(error).__name__}: {error}", NodeState.FAILED)
+            raise
 
     @property
     def settings(self) -> RendezvousSettings:
@@ -181,199 +332,148 @@ class DynamicRendezvousHandler(RendezvousHandler):
 
     @property
     def use_agent_store(self) -> bool:
-        return True
+        return os.environ.get("TORCH_DISABLE_SHARE_RDZV_TCP_STORE", "0") != "1"
 
     def get_backend(self) -> str:
-        return self._backend.name
+        return self._backend_name
 
     def get_run_id(self) -> str:
         return self._settings.run_id
 
     def silent_nodes(self) -> list[str]:
-        return list(self._silent)
+        return [str(node) for node in sorted(self._state_holder.silent_nodes() & self._peers)]
 
     def next_rendezvous(self) -> RendezvousInfo:
-        self._silent.clear()
-        self._change(lambda state: state.leave(self._node))
-        state = self._join()
-        self._beat()
-        rank = state.participants[self._node]
-        assert rank is not None
-        store = PrefixStore(f"torch.rendezvous.{self._settings.run_id}.{state.round}", self._store)
-        port = self._serve() if rank == 0 else None
-        where = RendezvousStoreInfo.build(rank, store, self._address, port)
+        self._stop_heartbeats()
+        self._peers.clear()
+        with self._recorded():
+            if self._state_holder.state.round == 0:
+                _delay(seconds=(0, _SKEW if self._settings.max_nodes > 1 else 0))
+            limit = self._settings.timeout.join
+            self._op_executor.run(_RendezvousExitOp(), self._get_deadline(limit))
+            self._op_executor.run(_RendezvousJoinOp(), self._get_deadline(limit), self._get_deadline)
+        state = self._state_holder.state
+        rank, self._peers = state.participants[self._this_node], {*state.participants} - {self._this_node}
+        self._start_heartbeats()
+        store = dist.PrefixStore(f"torch.rendezvous.{self._settings.run_id}.{state.round}", self._store)
+        self._record(f"round {state.round} is complete", rank=rank)
+        port = self._serve() if rank == 0 and self.use_agent_store else None
+        where = RendezvousStoreInfo.build(rank, store, self._this_node.addr, port)
         return RendezvousInfo(store, rank, len(state.participants), where)
 
     def _serve(self) -> int:
         """A store for the workers of this round, whose keys are no other's; gives its port."""
-        self._server = TCPStore(self._address, 0, is_master=True, wait_for_workers=False)
-        return self._server.port
+        self._shared_tcp_store_server = self._create_tcp_store_server(self._this_node.addr, 0)
+        return self._shared_tcp_store_server.port
+
+    def _create_tcp_store_server(self, master_addr: str, master_port: int) -> TCPStore:
+        return TCPStore(master_addr, master_port, is_master=True, wait_for_workers=False)
 
     def is_closed(self) -> bool:
         return self._recent().closed
 
     def set_closed(self) -> None:
-        def close(state: RendezvousState) -> None:
-            state.closed = True
-
-        self._change(close)
+        with self._recorded():
+            self._close()
 
     def num_nodes_waiting(self) -> int:
-        return len(self._recent().waiting)
+        return len(self._recent().wait_list)
 
     def shutdown(self) -> bool:
-        if self._beating is not None:
-            self._beating.set()
-            self._beating = None
+        self._stop_heartbeats()
+        if self._lost:
+            return False  # asking again would wait for the store to come back
         try:
-            return self._end()
+            with self._recorded():
+                self._within(min(self._patience, self._settings.timeout.close.total_seconds()), self._end)
+            self._see_off()
+            return True
         except RendezvousError as error:
             log.warning("the rendezvous %s was not told that it is over: %s", self.get_run_id(), error)
             return False
         finally:
-            self._server = None
+            self._shared_tcp_store_server = None
 
-    def _end(self) -> bool:
-        """Says that it is over, and leaves. The node that serves the store waits a while for the others to see it."""
-        if self._lost:
-            return False  # asking again would wait for the store to come back
+    def _close(self) -> None:
+        self._op_executor.run(_RendezvousCloseOp(), self._get_deadline(self._settings.timeout.close))
 
-        def end_and_leave(state: RendezvousState) -> None:
-            state.closed = True
-            state.leave(self._node)
+    def _end(self) -> None:
+        self._close()
+        self._op_executor.run(_RendezvousExitOp(), self._get_deadline(self._settings.timeout.close))
 
-        state = self._ask(end_and_leave, min(self._patience, self._settings.timeout.close.total_seconds()))
+    def _see_off(self) -> None:
+        """The node that serves the store waits a while for the others to see that it is over."""
+        serves = isinstance(self._store, TCPStore) and self._store._serves
         end = time.monotonic() + min(_FAREWELL, self._settings.timeout.close.total_seconds())
-        while self._serves and state.participants and time.monotonic() < end:
-            time.sleep(_LOOK)
-            state = self._change(lambda state: None)
-        return True
+        while serves and self._state_holder.state.participants and time.monotonic() < end:
+            time.sleep(0.05)
+            self._sync()
 
-    def _join(self) -> RendezvousState:
-        """Waits for a round with this node in it."""
-        limits = self._settings.timeout
-        most, least = self._settings.max_nodes, self._settings.min_nodes
-        end = time.monotonic() + limits.join.total_seconds()
-        enough: float | None = None  # since when
-        while True:
-            state = self._change(lambda state: state.join(self._node, most))
-            now = time.monotonic()
-            if state.closed:
-                raise RendezvousClosedError(f"taeda.distributed.elastic: the rendezvous {self.get_run_id()!r} is over")
-            if state.complete and self._node in state.participants:
-                return state
-            if state.complete or len(state.participants) < least:
-                enough = None
-            elif enough is None:
-                enough = now
-            elif now - enough >= limits.last_call.total_seconds():
-                self._change(RendezvousState.finish)
-                continue
-            if self._node in state.spare:
-                end = now + limits.join.total_seconds()
-            if now > end:
-                self._change(lambda state: state.leave(self._node))
-                raise RendezvousTimeoutError(
-                    f"taeda.distributed.elastic: of {least} nodes {len(state.participants)} came to the rendezvous "
-                    f"{self.get_run_id()!r} within {limits.join.total_seconds():g} s"
-                )
-            self._beat()
-            time.sleep(_LOOK * (0.5 + random.random()))
-
-    def _recent(self) -> RendezvousState:
+    def _recent(self) -> _RendezvousState:
         age = time.monotonic() - self._looked
         if age > _FRESH:
-            self._ask(lambda state: None, self._patience - (age if age < self._patience else 0))
-        return self._state
+            with self._recorded():
+                self._within(self._patience - (age if age < self._patience else 0), self._sync)
+        return self._state_holder.state
+
+    def _sync(self) -> None:
+        with self._op_executor.lock:
+            self._state_holder.sync()
+            self._looked = time.monotonic()
 
     @property
     def _patience(self) -> float:
         """Seconds that a node may be silent, or the backend, which may be on another machine."""
         return self._settings.keep_alive_interval.total_seconds() * self._settings.keep_alive_max_attempt
 
-    def _ask(self, change: Callable[[RendezvousState], None], limit: float) -> RendezvousState:
-        """`_change`, for which the backend has ``limit`` seconds."""
-        answer: Future[RendezvousState] = Future()
+    def _within(self, limit: float, call: Callable[[], None]) -> None:
+        """``call``, for which the backend has ``limit`` seconds."""
+        answer: Future[None] = Future()
 
         def ask() -> None:
             try:
-                answer.set_result(self._change(change))
+                call()
+                answer.set_result(None)
             except BaseException as error:
                 answer.set_exception(error)
 
         threading.Thread(target=ask, name="taeda-rendezvous-question", daemon=True).start()
         try:
-            return answer.result(limit)
+            answer.result(limit)
         except FutureTimeout:
-            self._lost = True
             raise RendezvousConnectionError(
                 f"taeda.distributed.elastic: the store of the rendezvous did not answer within {self._patience:g} s"
             ) from None
 
-    def _change(self, change: Callable[[RendezvousState], None]) -> RendezvousState:
-        """The state with ``change`` made to it, and without dead nodes, once the backend has it."""
-        try:
-            return self._change_held(change)
-        except RendezvousConnectionError:
-            self._lost = True
-            raise
+    @staticmethod
+    def _keep_alive_weak(handler: weakref.ref[DynamicRendezvousHandler]) -> None:
+        alive = handler()
+        if alive is not None:
+            alive._keep_alive()
 
-    def _change_held(self, change: Callable[[RendezvousState], None]) -> RendezvousState:
-        with self._lock:
-            held = self._backend.get_state()
-            while True:
-                data, token = (None, None) if held is None else held[:2]
-                state = self._read(data)
-                self._bury(state)
-                change(state)
-                new = state.to_bytes()
-                if new != data:
-                    answer = self._backend.set_state(new, token)
-                    if answer is None or not answer[2]:
-                        held = self._backend.get_state() if answer is None else answer[:2]  # another was quicker
-                        continue
-                self._state, self._looked = state, time.monotonic()
-                return state
+    def _keep_alive(self) -> None:
+        try:
+            with self._recorded():
+                deadline = self._get_deadline(self._settings.timeout.heartbeat)
+                self._op_executor.run(_RendezvousKeepAliveOp(), deadline)
+        except RendezvousError as error:
+            log.warning("the rendezvous was not told that %s lives: %s", self._this_node, error)
+
+    def _start_heartbeats(self) -> None:
+        self._keep_alive_timer = _PeriodicTimer(
+            self._settings.keep_alive_interval, self._keep_alive_weak, weakref.ref(self)
+        )
+        self._keep_alive_timer.set_name(f"RendezvousKeepAliveTimer_{self._this_node.local_id}")
+        self._keep_alive_timer.start()
+
+    def _stop_heartbeats(self) -> None:
+        if self._keep_alive_timer is not None:
+            self._keep_alive_timer.cancel()
+            self._keep_alive_timer = None
 
     @staticmethod
-    def _read(data: bytes | None) -> RendezvousState:
-        try:
-            return RendezvousState() if data is None else RendezvousState.of(data)
-        except ValueError as error:
-            raise RendezvousStateError("taeda.distributed.elastic: the state of the rendezvous is damaged") from error
-
-    def _bury(self, state: RendezvousState) -> None:
-        """Removes the nodes that this one has not heard of for too long, by its own clock."""
-        now = time.monotonic()
-        for node, count in list(state.beats.items()):
-            seen = self._heard.get(node)
-            if seen is None or seen[0] != count:
-                self._heard[node] = count, now
-            elif now - seen[1] > self._patience and node != self._node:
-                log.warning("node %s of the rendezvous %s has not been heard of: removed", node, self.get_run_id())
-                if state.complete and {node, self._node} <= state.participants.keys():
-                    self._silent[node] = None
-                state.leave(node)
-
-    def _beat(self) -> None:
-        """Says from now on that this node lives."""
-        if self._beating is not None:
-            return
-        self._beating = stopped = threading.Event()
-        interval = self._settings.keep_alive_interval.total_seconds()
-
-        def live() -> None:
-            while not stopped.wait(interval):
-                try:
-                    self._change(self._count_beat)
-                except RendezvousError as error:
-                    log.warning("the rendezvous was not told that %s lives: %s", self._node, error)
-
-        threading.Thread(target=live, name="taeda-rendezvous-beat", daemon=True).start()
-
-    def _count_beat(self, state: RendezvousState) -> None:
-        if self._node in state.beats:
-            state.beats[self._node] += 1
+    def _get_deadline(timeout: timedelta) -> float:
+        return time.monotonic() + timeout.total_seconds()
 
 
 def _seconds(params: RendezvousParameters, key: str) -> timedelta | None:

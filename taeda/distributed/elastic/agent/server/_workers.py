@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import Enum
 from typing import Any
 
@@ -101,6 +102,37 @@ class WorkerState(str, Enum):  # noqa: UP042 (its str() is PyTorch's)
     def is_running(state: WorkerState) -> bool:
         """Whether they run."""
         return state in (WorkerState.HEALTHY, WorkerState.UNHEALTHY)
+
+
+@dataclass(frozen=True)
+class _RoleInstanceInfo:
+    """What a node tells the others of its workers, and how often it has started them again."""
+
+    role: str
+    rank: int
+    local_world_size: int
+    restarts: int = 0
+
+    def serialize(self) -> bytes:
+        """For the store."""
+        return json.dumps(asdict(self)).encode()
+
+    @staticmethod
+    def deserialize(data: bytes) -> _RoleInstanceInfo:
+        """Of what `serialize` gave."""
+        return _RoleInstanceInfo(**json.loads(data))
+
+    @staticmethod
+    def compare(obj1: _RoleInstanceInfo, obj2: _RoleInstanceInfo) -> int:
+        """-1, 0 or 1: by role, and by rank within it."""
+        one, other = (obj1.role, obj1.rank), (obj2.role, obj2.rank)
+        return (one > other) - (one < other)
+
+    @staticmethod
+    def find_role_boundaries(roles_infos: list[_RoleInstanceInfo], role: str) -> tuple[int, int]:
+        """The first and the last place of a role; -1 and -1 where nobody has it."""
+        places = [place for place, info in enumerate(roles_infos) if info.role == role]
+        return (places[0], places[-1]) if places else (-1, -1)
 
 
 class WorkerGroup:

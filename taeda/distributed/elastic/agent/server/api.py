@@ -20,6 +20,7 @@ from taeda.distributed.elastic.agent.server._workers import (
     WorkerGroup,
     WorkerSpec,
     WorkerState,
+    _RoleInstanceInfo,
 )
 from taeda.distributed.elastic.events import record
 from taeda.distributed.elastic.metrics import prof, put_metric
@@ -33,6 +34,10 @@ __all__ = [
 
 log = logging.getLogger(__name__)
 _DONE = "torchelastic/agent/terminal_state"
+
+
+def _get_fq_hostname() -> str:
+    return socket.getfqdn(socket.gethostname())
 
 
 class ElasticAgent(abc.ABC):
@@ -96,7 +101,7 @@ class SimpleElasticAgent(ElasticAgent):
         self._store = worker_group.store = info.store
         worker_group.group_rank, worker_group.group_world_size = info.rank, info.world_size
         where = info.bootstrap_store_info
-        worker_group.master_addr = spec.master_addr or (where.master_addr if where else socket.getfqdn())
+        worker_group.master_addr = spec.master_addr or (where.master_addr if where else _get_fq_hostname())
         worker_group.master_port = spec.master_port or (where.master_port if where else None)
         worker_group.workers = self._assign_worker_ranks(info.store, info.rank, info.world_size, spec)
 
@@ -109,17 +114,19 @@ class SimpleElasticAgent(ElasticAgent):
         The nodes also tell each other how often they have started again: the most counts for all, since the workers
         meet under that number.
         """
-        own = json.dumps([spec.role, spec.local_world_size, spec.max_restarts - self._remaining_restarts]).encode()
-        prefix = "torchelastic/role_info/"
-        if spec.rdzv_handler.get_backend() == "static":
-            prefix += f"{spec.max_restarts - self._remaining_restarts}/"  # the store is the same in all rounds
-        told = exchange.synchronize(store, own, group_rank, group_world_size, prefix) if group_world_size > 1 else [own]
-        nodes = [json.loads(one) for one in told]
-        self._restart_count = max(restarts for _, _, restarts in nodes)
-        before = sum(count for _, count, _ in nodes[:group_rank])
-        role_before = sum(count for role, count, _ in nodes[:group_rank] if role == spec.role)
-        world = sum(count for _, count, _ in nodes)
-        role_world = sum(count for role, count, _ in nodes if role == spec.role)
+        restarts = spec.max_restarts - self._remaining_restarts
+        nodes = [_RoleInstanceInfo(spec.role, group_rank, spec.local_world_size, restarts)]
+        if group_world_size > 1:
+            prefix = "torchelastic/role_info/"
+            if spec.rdzv_handler.get_backend() == "static":
+                prefix += f"{restarts}/"  # the store is the same in all rounds
+            told = exchange.synchronize(store, nodes[0].serialize(), group_rank, group_world_size, prefix)
+            nodes = [_RoleInstanceInfo.deserialize(one) for one in told]
+        self._restart_count = max(node.restarts for node in nodes)
+        before = sum(node.local_world_size for node in nodes[:group_rank])
+        role_before = sum(node.local_world_size for node in nodes[:group_rank] if node.role == spec.role)
+        world = sum(node.local_world_size for node in nodes)
+        role_world = sum(node.local_world_size for node in nodes if node.role == spec.role)
         return [
             Worker(local, before + local, role_before + local, world, role_world)
             for local in range(spec.local_world_size)
