@@ -13,7 +13,7 @@ using shape::StateKind;
 
 namespace {
 
-constexpr int64_t kRowLeaf = 16384;      // contiguous elements that one call of `row` takes
+constexpr int64_t kRowLeaf = 32768;      // contiguous elements that one call of `row` takes
 constexpr int64_t kColumnLeaf = 128;     // rows that one call of `columns` takes
 constexpr int64_t kTileBytes = 2048;     // of a row of columns that are reduced together
 constexpr int64_t kGather = 1024;        // elements of a row converted at a time

@@ -71,6 +71,7 @@ template <class F>
 struct ValueReduction {
   static constexpr int kS = F::kStates;
   static constexpr int64_t kFoldedTogether = 32;  // vectors of a row up to which folding matters
+  static constexpr int64_t kLong = 8192;          // elements of a row that pay for joining more accumulators
 
   template <class T>
   TAEDA_INLINE void join(V<T>* into, const V<T>* more) {
@@ -88,21 +89,23 @@ struct ValueReduction {
     if constexpr (kS == 1 && !is_cx<T> && N<T> > 1 && N<T> <= 16)
       if (n <= kFoldedTogether * N<T>)
         for (V<T> together[N<T>]; r + N<T> <= count; r += N<T>) {
-          for (int j = 0; j < N<T>; ++j) lanes<T>(data + (r + j) * step, n, s, together + j);
+          for (int j = 0; j < N<T>; ++j) lanes<T, 4>(data + (r + j) * step, n, s, together + j);
           fold_rows<T, N<T> / 2>(together);
           std::memcpy(states + r * sizeof(T), together, sizeof(V<T>));
         }
     for (; r < count; ++r) {
-      lanes<T>(data + r * step, n, s, state);
+      if constexpr (kS > 1 || is_cx<T>)
+        lanes<T, 1>(data + r * step, n, s, state);
+      else
+        n < kLong ? lanes<T, 4>(data + r * step, n, s, state) : lanes<T, 8>(data + r * step, n, s, state);
       fold<T>(state);
       for (int k = 0; k < kS; ++k) std::memcpy(states + (k * count + r) * sizeof(T), &state[k], sizeof(T));
     }
   }
 
   // What each lane has met of a row.
-  template <class T>
+  template <class T, int kParallel>
   TAEDA_INLINE void lanes(const char* data, int64_t n, const Scalars<T, F::kScalars>& s, V<T>* state) {
-    constexpr int kParallel = kS == 1 && !is_cx<T> ? 4 : 1;
     V<T> acc[kParallel][kS], x[kS];
     for (auto& a : acc)
       for (int k = 0; k < kS; ++k) a[k] = identity_of<T>(F::kIdentity[k]);
