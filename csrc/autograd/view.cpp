@@ -95,7 +95,7 @@ void mark_view(const Tensor& base, const Tensor& view, Ref<Replay> replay, Creat
     const ViewInfo& outer = *meta_of(base)->view;
     info->base = outer.base;
     info->replay = composed(base, view, std::move(replay));
-    info->creation = creation == Creation::Default ? outer.creation : creation;
+    info->creation = creation == Creation::DEFAULT ? outer.creation : creation;
   } else {
     info->base = base;
     info->replay = std::move(replay);
@@ -107,26 +107,31 @@ void mark_view(const Tensor& base, const Tensor& view, Ref<Replay> replay, Creat
   view->set_is_view(true);
 }
 
+Creation AutogradMeta::get_creation_meta() const {
+  TAEDA_CHECK(view, "get_creation_meta: the tensor is no differentiable view: ask has_bw_view() first");
+  return view->creation;
+}
+
 Tensor base_of(const Tensor& t) { return t->is_view() && meta_of(t)->view ? meta_of(t)->view->base : Tensor(); }
 
 void check_view_writable(const Tensor& view, bool indirect) {
   Creation creation = meta_of(view)->view->creation;
-  if (creation == Creation::Default) [[likely]]
+  if (creation == Creation::DEFAULT) [[likely]]
     return;
   const char* what = indirect ? "the base of this view, or another view of it, was written to, but " : "";
   const char* why = "";
   switch (creation) {
-    case Creation::NoGrad:
+    case Creation::NO_GRAD_MODE:
       why =
           "the view was made under no_grad and the write is recorded, so it is unclear whether the write belongs to "
           "the graph: make both under no_grad, or neither";
       break;
-    case Creation::MultipleOutputs:
+    case Creation::MULTI_OUTPUT_NODE:
       why =
           "the view is one of several results of one call, which cannot be written to in place: write out of place, "
           "or index the base";
       break;
-    case Creation::CustomFunction:
+    case Creation::IN_CUSTOM_FUNCTION:
       why =
           "the view is the result of a custom Function, whose backward an in-place write would bypass: return a "
           "clone from forward, or write out of place";

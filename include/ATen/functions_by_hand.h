@@ -195,6 +195,31 @@ TORCH_API void manual_seed(uint64_t seed);
 // --- kernels by PyTorch's namespace are the ops themselves
 namespace native {
 using namespace at;  // NOLINT
+// These have fewer forms there than the ops, so that an empty factor is no number.
+#define TAEDA_RESIZING(name)                                               \
+  inline Tensor name(const Tensor& input, OptionalIntArrayRef output_size, \
+                     std::optional<ArrayRef<double>> scale_factors) {      \
+    return at::name(input, output_size, scale_factors);                    \
+  }
+#define TAEDA_RESIZING_ALIGNED(name)                                                           \
+  inline Tensor name(const Tensor& input, OptionalIntArrayRef output_size, bool align_corners, \
+                     std::optional<ArrayRef<double>> scale_factors) {                          \
+    return at::name(input, output_size, align_corners, scale_factors);                         \
+  }
+TAEDA_RESIZING(upsample_nearest1d)
+TAEDA_RESIZING(upsample_nearest2d)
+TAEDA_RESIZING(upsample_nearest3d)
+TAEDA_RESIZING(_upsample_nearest_exact1d)
+TAEDA_RESIZING(_upsample_nearest_exact2d)
+TAEDA_RESIZING(_upsample_nearest_exact3d)
+TAEDA_RESIZING_ALIGNED(upsample_linear1d)
+TAEDA_RESIZING_ALIGNED(upsample_bilinear2d)
+TAEDA_RESIZING_ALIGNED(upsample_bicubic2d)
+TAEDA_RESIZING_ALIGNED(upsample_trilinear3d)
+TAEDA_RESIZING_ALIGNED(_upsample_bilinear2d_aa)
+TAEDA_RESIZING_ALIGNED(_upsample_bicubic2d_aa)
+#undef TAEDA_RESIZING
+#undef TAEDA_RESIZING_ALIGNED
 inline int64_t ensure_nonempty_dim(int64_t dim) { return std::max<int64_t>(dim, 1); }
 inline int64_t ensure_nonempty_size(const Tensor& t, int64_t dim) { return t.dim() ? t.size(dim) : 1; }
 inline int64_t ensure_nonempty_stride(const Tensor& t, int64_t dim) { return t.dim() ? t.stride(dim) : 1; }

@@ -82,10 +82,10 @@ at::Tensor FunctionNode::finish_output(const at::Tensor& output, bool is_only) {
   if (is_input(output) || (output.impl()->has_grad_flag() && !output.is_view())) {
     made = ::taeda::autograd::detach(output);
     if (!output.is_inference())
-      ::taeda::autograd::mark_view(output, made, nullptr, ::taeda::autograd::Creation::CustomFunction);
+      ::taeda::autograd::mark_view(output, made, nullptr, ::taeda::autograd::Creation::IN_CUSTOM_FUNCTION);
   }
   if (auto* meta = ::taeda::autograd::meta_of(made); meta && meta->view && records_)
-    meta->view->creation = ::taeda::autograd::Creation::CustomFunction;
+    meta->view->creation = ::taeda::autograd::Creation::IN_CUSTOM_FUNCTION;
   if (differentiable)
     ::taeda::autograd::set_history(made, *this);
   else if (records_)

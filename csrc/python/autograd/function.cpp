@@ -204,7 +204,7 @@ struct Call {
     Owned result = aliased ? alias_of(output) : Owned::borrow(output);
     const Tensor& made = unwrap(result.get());
     if (autograd::AutogradMeta* meta = autograd::meta_of(made); meta && meta->view && node) {
-      meta->view->creation = autograd::Creation::CustomFunction;
+      meta->view->creation = autograd::Creation::IN_CUSTOM_FUNCTION;
       meta->view->version = made->version();  // forward may have written to it
     }
     if (differentiable)
@@ -247,7 +247,7 @@ struct Call {
 
   static Tensor alias_of(const Tensor& t) {
     Tensor alias = autograd::detach(t);
-    if (!t->is_inference()) autograd::mark_view(t, alias, nullptr, autograd::Creation::CustomFunction);
+    if (!t->is_inference()) autograd::mark_view(t, alias, nullptr, autograd::Creation::IN_CUSTOM_FUNCTION);
     return alias;
   }
 

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include <ATen/core/DeprecatedTypeProperties.h>
+#include <ATen/core/Dimname.h>
 #include <ATen/core/List.h>
 #include <ATen/core/TensorAccessor.h>
 #include <ATen/core/TensorIndex.h>
@@ -150,7 +151,12 @@ class TORCH_API Tensor : public ::taeda::Tensor {
   bool is_nonzero() const { return item().toBool(); }
   bool is_pinned(std::optional<c10::Device> = std::nullopt) const { return false; }
   bool is_same(const Tensor& other) const { return is(other); }
-  bool has_names() const { return false; }
+  // Names of dimensions: ATen/core/Dimname.h
+  bool has_names() const;
+  DimnameList names() const;
+  Tensor rename(std::optional<DimnameList> names) const;
+  Tensor refine_names(DimnameList names) const;
+  Tensor unflatten(Dimname dim, IntArrayRef sizes, DimnameList names) const;
   size_t use_count() const { return defined() ? static_cast<size_t>(impl()->use_count()) : 0; }
   bool is_uniquely_owned() const { return use_count() == 1; }
   size_t weak_use_count() const { return defined() ? 1 : 0; }

@@ -12,10 +12,15 @@ namespace taeda::autograd {
 class AccumulateGrad;
 struct ViewInfo;
 
+// How a view came to be, as far as in-place calls on it cannot be differentiated; PyTorch's words, as C++ programs have
+// them as torch::autograd::CreationMeta.
+enum class Creation : uint8_t { DEFAULT, IN_CUSTOM_FUNCTION, MULTI_OUTPUT_NODE, NO_GRAD_MODE, INFERENCE_MODE };
+
 // The parts few tensors need.
 struct RareMeta {
   std::string name;
-  std::vector<Ref<TensorHook>> hooks;  // of a leaf; other tensors' hooks are with their node
+  std::shared_ptr<const void> dimension_names;  // what C++ programs name them: at::Dimname
+  std::vector<Ref<TensorHook>> hooks;           // of a leaf; other tensors' hooks are with their node
   std::vector<Ref<AccumulateHook>> accumulate_hooks;
   std::vector<Tensor> tangents;  // by level, see forward.h
   Ref<TensorHook> retain_hook;   // this tensor's entry in its node's retain list
@@ -37,6 +42,8 @@ struct TAEDA_API AutogradMeta final : AutogradMetaBase {
   AutogradMeta();
   ~AutogradMeta() override;
   RareMeta& make_rare();
+  bool has_bw_view() const { return view != nullptr; }
+  Creation get_creation_meta() const;  // of a differentiable view
   static void* operator new(size_t bytes) { return pool_allocate(bytes); }
   static void operator delete(void* block, size_t bytes) { pool_free(block, bytes); }
 };

@@ -20,14 +20,11 @@ Ref<Replay> make_replay(F function) {
   return make_ref<Callable>(std::move(function));
 }
 
-// How a view came to be, as far as in-place calls on it cannot be differentiated.
-enum class Creation : uint8_t { Default, NoGrad, MultipleOutputs, CustomFunction, Inference };
-
 struct ViewInfo {
   Tensor base;           // never itself a view
   Ref<Replay> replay;    // null: as_strided with the view's own geometry
   uint32_t version = 0;  // of the shared counter when grad_fn was last right
-  Creation creation = Creation::Default;
+  Creation creation = Creation::DEFAULT;
   static void* operator new(size_t bytes) { return pool_allocate(bytes); }
   static void operator delete(void* block, size_t bytes) { pool_free(block, bytes); }
 };
@@ -37,9 +34,9 @@ TAEDA_API bool needs_replay(const Tensor& base, const Tensor& view);
 TAEDA_API void mark_view(const Tensor& base, const Tensor& view, Ref<Replay> replay, Creation creation);
 // The tag that a view made now by an op with one result (or several) carries.
 inline Creation creation_now(bool multiple_outputs = false) {
-  if (t_state.inference_mode) return Creation::Inference;
-  if (!t_state.grad_mode) return Creation::NoGrad;
-  return multiple_outputs ? Creation::MultipleOutputs : Creation::Default;
+  if (t_state.inference_mode) return Creation::INFERENCE_MODE;
+  if (!t_state.grad_mode) return Creation::NO_GRAD_MODE;
+  return multiple_outputs ? Creation::MULTI_OUTPUT_NODE : Creation::DEFAULT;
 }
 
 // The base of a differentiable view; undefined for other tensors.

@@ -4,6 +4,7 @@
 #include <memory>
 #include <new>
 
+#include <torch/detail/static.h>
 #include <torch/nn/module.h>
 
 namespace torch {
@@ -16,8 +17,6 @@ constexpr bool is_module_holder_of = false;
 template <class T, class Contained>
   requires is_module_holder<T>::value
 constexpr bool is_module_holder_of<T, Contained> = std::is_same_v<typename std::decay_t<T>::ContainedType, Contained>;
-template <class T>
-constexpr bool has_forward = requires { &T::forward; };
 }  // namespace detail
 
 namespace nn {

@@ -50,6 +50,8 @@ _FORWARDS = {
     "ATen/core/{Formatting,ATenGeneral,UnsafeFromTH}.h ATen/ops/from_blob.h torch/csrc/autograd/VariableTypeUtils.h",
     "ATen/core/Tensor.h": "ATen/{Tensor,TensorAccessor}.h ATen/core/{TensorBody,TensorBase,ATen_fwd}.h "
     "c10/core/{TensorImpl,UndefinedTensorImpl,WrapDimMinimal}.h",
+    "ATen/core/Dimname.h": "ATen/Dimname.h",
+    "ATen/core/interned_strings.h": "ATen/core/symbol.h",
     "ATen/core/DeprecatedTypeProperties.h": "ATen/core/DeprecatedTypePropertiesRegistry.h",
     "ATen/core/List.h": "ATen/core/{Dict,List_inl,Dict_inl,IListRef}.h",
     "ATen/core/ivalue.h": "ATen/core/{ivalue_inl,stack}.h torch/csrc/jit/frontend/schema_type_parser.h",
@@ -62,7 +64,7 @@ _FORWARDS = {
     "{custom_operator,operator}.h",
     "ATen/Parallel.h": "ATen/{ParallelOpenMP,ParallelNative,Parallel-inl,ParallelFuture}.h c10/util/ParallelGuard.h",
     "torch/types.h": "torch/csrc/autograd/generated/VariableType.h torch/{cuda,utils}.h torch/csrc/api/include/torch/"
-    "{types,cuda,utils}.h torch/csrc/utils/variadic.h torch/csrc/utils/tensor_new.h",
+    "{types,cuda,utils}.h torch/csrc/utils/tensor_new.h",
     "torch/custom_class.h": "torch/custom_class_detail.h",
     "torch/torch.h": "torch/csrc/api/include/torch/torch.h",
     "torch/all.h": "torch/csrc/api/include/torch/all.h",

@@ -115,6 +115,9 @@ std::tuple<Tensor, Tensor> multi_head_attention_forward(const Tensor& query, con
   auto [q, k, v] = project(query, key, value, o);
   Tensor attn_mask = o.attn_mask(), padding_mask = o.key_padding_mask();
   if (o.bias_k().defined() && o.bias_v().defined()) {
+    TORCH_CHECK(!o.static_k().defined() && !o.static_v().defined(),
+                "multi_head_attention_forward: a bias cannot be added to ",
+                o.static_k().defined() ? "static_k" : "static_v", ", which stands for the keys as they are");
     k = at::cat({k, o.bias_k().repeat({1, batch, 1})});
     v = at::cat({v, o.bias_v().repeat({1, batch, 1})});
     attn_mask = widened(attn_mask);

@@ -86,13 +86,14 @@ Tensor local_response_norm(const Tensor& input, const LocalResponseNormFuncOptio
 }
 
 // --- dropout
-#define TAEDA_DROPOUT(name, op, Options)                                                                         \
-  Tensor name(const Tensor& input, const Options& options) {                                                     \
-    TORCH_CHECK(options.p() >= 0 && options.p() <= 1, "dropout probability has to be between 0 and 1, but got ", \
-                options.p());                                                                                    \
-    Tensor self = input;                                                                                         \
-    return options.inplace() ? at::op##_(self, options.p(), options.training())                                  \
-                             : at::op(self, options.p(), options.training());                                    \
+#define TAEDA_DROPOUT(name, op, Options)                                                         \
+  Tensor detail::name(const Tensor& input, double p, bool training, bool inplace) {              \
+    TORCH_CHECK(p >= 0 && p <= 1, "dropout probability has to be between 0 and 1, but got ", p); \
+    Tensor self = input;                                                                         \
+    return inplace ? at::op##_(self, p, training) : at::op(self, p, training);                   \
+  }                                                                                              \
+  Tensor name(const Tensor& input, const Options& options) {                                     \
+    return detail::name(input, options.p(), options.training(), options.inplace());              \
   }
 TAEDA_DROPOUT(dropout, dropout, DropoutFuncOptions)
 TAEDA_DROPOUT(dropout2d, feature_dropout, Dropout2dFuncOptions)

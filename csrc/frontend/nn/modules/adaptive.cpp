@@ -9,6 +9,9 @@ void AdaptiveLogSoftmaxWithLossImpl::reset() {
   TORCH_CHECK(rising,
               "cutoffs should be a sequence of unique, positive integers sorted in an increasing order, where "
               "each value is between 1 and n_classes-1");
+  TORCH_CHECK(options.div_value() != 0,
+              "AdaptiveLogSoftmaxWithLoss: div_value should not be equal to 0: each cluster "
+              "has that many times fewer features than the one before");
   cutoffs = given;
   cutoffs.push_back(options.n_classes());
   shortlist_size = cutoffs[0];

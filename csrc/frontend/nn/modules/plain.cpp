@@ -83,8 +83,25 @@ void FlattenImpl::pretty_print(std::ostream& stream) const {
   Printed(stream, "Flatten").arg("start_dim", options.start_dim()).arg("end_dim", options.end_dim());
 }
 void UnflattenImpl::reset() {}
-Tensor UnflattenImpl::forward(const Tensor& input) { return input.unflatten(options.dim(), options.sizes()); }
+Tensor UnflattenImpl::forward(const Tensor& input) {
+  if (options.dimname().empty()) return input.unflatten(options.dim(), options.sizes());
+  auto named = [](const std::string& name) { return at::Dimname::fromSymbol(c10::Symbol::dimname(name)); };
+  std::vector<int64_t> sizes;
+  std::vector<at::Dimname> names;
+  for (const auto& [name, size] : options.namedshape()) {
+    names.push_back(named(name));
+    sizes.push_back(size);
+  }
+  return input.unflatten(named(options.dimname()), sizes, names);
+}
 void UnflattenImpl::pretty_print(std::ostream& stream) const {
+  if (!options.dimname().empty()) {
+    std::string shape;
+    for (const auto& [name, size] : options.namedshape())
+      shape += c10::str(shape.empty() ? "{\"" : ", {\"", name, "\", ", size, "}");
+    Printed(stream, "Unflatten").arg("dim", "\"" + options.dimname() + "\"").arg("unflattened_size", "{" + shape + "}");
+    return;
+  }
   std::string sizes = c10::str(IntArrayRef(options.sizes()));
   sizes.front() = '{';
   sizes.back() = '}';

@@ -8,6 +8,10 @@ namespace torch::autograd {
 using Variable = at::Tensor;
 using variable_list = std::vector<Variable>;
 using tensor_list = std::vector<at::Tensor>;
+// What lies behind x.unsafeGetTensorImpl()->autograd_meta(); of any tensor, has_bw_view() tells views.
+using ::taeda::autograd::AutogradMeta;
+using DifferentiableViewMeta = AutogradMeta;
+using CreationMeta = ::taeda::autograd::Creation;
 using at::AutoFwGradMode, at::AutoGradMode, at::GradMode, at::InferenceMode, at::TensorList;
 
 inline Variable make_variable(at::Tensor data, bool requires_grad = false) {

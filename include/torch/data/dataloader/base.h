@@ -1,12 +1,10 @@
 // What loaders share: threads that make batches, and the order in which these come.
 #pragma once
-#include <condition_variable>
-#include <deque>
-#include <map>
-#include <mutex>
 #include <thread>
 
 #include <torch/data/dataloader_options.h>
+#include <torch/data/detail/data_shuttle.h>
+#include <torch/data/detail/sequencers.h>
 #include <torch/data/iterator.h>
 #include <torch/data/worker_exception.h>
 
@@ -25,7 +23,7 @@ class DataLoaderBase {
 
   // Starts over. An error while batches of an earlier iterator are outstanding.
   Iterator<Batch> begin() {
-    TORCH_CHECK(in_flight_ == 0,
+    TORCH_CHECK(shuttle_.in_flight_jobs() == 0,
                 "Attempted to get a new DataLoader iterator while another iterator is not yet "
                 "exhausted");
     reset();
@@ -36,22 +34,23 @@ class DataLoaderBase {
   void join() {
     if (joined_) return;
     joined_ = true;
-    {
-      std::lock_guard lock(mutex_);
-      stopping_ = true;
-    }
-    jobs_changed_.notify_all();
+    shuttle_.drain();
+    for (size_t w = 0; w < workers_.size(); ++w) shuttle_.push_job({0, std::nullopt});
     for (std::thread& worker : workers_) worker.join();
     workers_.clear();
-    in_flight_ = 0;
   }
   const FullDataLoaderOptions& options() const noexcept { return options_; }
 
  protected:
   virtual std::optional<BatchRequestType> get_batch_request() = 0;
   virtual void reset() {
-    next_number_ = wanted_number_ = 0;
-    for (size_t i = 0; i < options_.max_jobs && options_.workers > 0; ++i) push_job();
+    sequence_number_ = 0;
+    if (options_.workers == 0) return;
+    if (options_.enforce_ordering)
+      sequencer_ = std::make_unique<detail::sequencers::OrderedSequencer<Result>>(options_.max_jobs);
+    else
+      sequencer_ = std::make_unique<detail::sequencers::NoSequencer<Result>>();
+    for (size_t i = 0; i < options_.max_jobs; ++i) push_job();
   }
   void start_workers(const Dataset& dataset) {
     for (size_t w = 0; w < options_.workers; ++w)
@@ -64,11 +63,11 @@ class DataLoaderBase {
 
  private:
   struct Job {
-    size_t number;
-    BatchRequestType request;
+    size_t sequence_number;
+    std::optional<BatchRequestType> request;  // none: the thread ends
   };
   struct Result {
-    size_t number;
+    size_t sequence_number;
     std::optional<Batch> batch;
     std::exception_ptr error;
   };
@@ -79,76 +78,37 @@ class DataLoaderBase {
       if (!request) return std::nullopt;
       return main_thread_dataset_->get_batch(std::move(*request));
     }
-    while (in_flight_ > 0) {
-      Result result = take();
-      --in_flight_;
-      if (result.error) throw WorkerException(result.error);
-      if (result.batch) {
+    while (auto result = sequencer_->next([this] { return shuttle_.pop_result(options_.timeout); })) {
+      if (result->error) throw WorkerException(result->error);
+      if (result->batch) {
         push_job();
-        return std::move(result.batch);
+        return std::move(result->batch);
       }
     }
     return std::nullopt;
   }
   void push_job() {
-    std::optional<BatchRequestType> request = get_batch_request();
-    if (!request) return;
-    {
-      std::lock_guard lock(mutex_);
-      jobs_.push_back({next_number_++, std::move(*request)});
-    }
-    ++in_flight_;
-    jobs_changed_.notify_one();
-  }
-  // The next result: in the order of requests if that is asked for.
-  Result take() {
-    std::unique_lock lock(mutex_);
-    auto is_there = [&] {
-      return !results_.empty() && (!options_.enforce_ordering || results_.begin()->first == wanted_number_);
-    };
-    if (options_.timeout) {
-      TORCH_CHECK(results_changed_.wait_for(lock, *options_.timeout, is_there),
-                  "Timeout in DataLoader queue while waiting for next batch (timeout was ", options_.timeout->count(),
-                  " ms)");
-    } else {
-      results_changed_.wait(lock, is_there);
-    }
-    Result result = std::move(results_.begin()->second);
-    results_.erase(results_.begin());
-    ++wanted_number_;
-    return result;
+    if (std::optional<BatchRequestType> request = get_batch_request())
+      shuttle_.push_job({sequence_number_++, std::move(request)});
   }
   void work(Dataset& dataset) {
     while (true) {
-      std::optional<Job> job;
-      {
-        std::unique_lock lock(mutex_);
-        jobs_changed_.wait(lock, [&] { return stopping_ || !jobs_.empty(); });
-        if (stopping_) return;
-        job = std::move(jobs_.front());
-        jobs_.pop_front();
-      }
-      Result result{job->number, std::nullopt, nullptr};
+      Job job = shuttle_.pop_job();
+      if (!job.request) return;
+      Result result{job.sequence_number, std::nullopt, nullptr};
       try {
-        result.batch = dataset.get_batch(std::move(job->request));
+        result.batch = dataset.get_batch(std::move(*job.request));
       } catch (...) {
         result.error = std::current_exception();
       }
-      {
-        std::lock_guard lock(mutex_);
-        results_.emplace(result.number, std::move(result));
-      }
-      results_changed_.notify_one();
+      shuttle_.push_result(std::move(result));
     }
   }
 
   std::vector<std::thread> workers_;
-  std::mutex mutex_;
-  std::condition_variable jobs_changed_, results_changed_;
-  std::deque<Job> jobs_;
-  std::map<size_t, Result> results_;
-  size_t next_number_ = 0, wanted_number_ = 0, in_flight_ = 0;
-  bool stopping_ = false;
+  detail::DataShuttle<Job, Result> shuttle_;
+  std::unique_ptr<detail::sequencers::Sequencer<Result>> sequencer_;
+  size_t sequence_number_ = 0;
 };
 
 }  // namespace torch::data

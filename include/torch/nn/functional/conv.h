@@ -20,7 +20,7 @@ struct NoPadding : ExpandingArray<D> {
     padding_.get() = ExpandingArray<D>{il};                            \
     return *this;                                                      \
   }                                                                    \
-  TAEDA_LAZY_ARG(ConvPadding<D>, padding, detail::NoPadding<D>, sizeof(ExpandingArray<D>) + 8)
+  TAEDA_LAZY_ARG(ConvPadding<D>, padding, nn::detail::NoPadding<D>, sizeof(ExpandingArray<D>) + 8)
 
 template <size_t D>
 struct ConvOptions {

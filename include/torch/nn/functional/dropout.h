@@ -40,5 +40,12 @@ TORCH_API Tensor dropout3d(const Tensor& input, const Dropout3dFuncOptions& opti
 TORCH_API Tensor alpha_dropout(const Tensor& input, const AlphaDropoutFuncOptions& options = {});
 TORCH_API Tensor feature_alpha_dropout(const Tensor& input, const FeatureAlphaDropoutFuncOptions& options = {});
 
+namespace detail {
+TORCH_API Tensor dropout(const Tensor& input, double p, bool training, bool inplace);
+TORCH_API Tensor dropout2d(const Tensor& input, double p, bool training, bool inplace);
+TORCH_API Tensor dropout3d(const Tensor& input, double p, bool training, bool inplace);
+TORCH_API Tensor alpha_dropout(const Tensor& input, double p, bool training, bool inplace);
+TORCH_API Tensor feature_alpha_dropout(const Tensor& input, double p, bool training, bool inplace);
+}  // namespace detail
 }  // namespace functional
 }  // namespace torch::nn

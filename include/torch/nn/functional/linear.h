@@ -15,9 +15,16 @@ struct FlattenOptions {
   TORCH_ARG(int64_t, end_dim) = -1;
 };
 struct UnflattenOptions {
+  using namedshape_t = std::vector<std::pair<std::string, int64_t>>;
   UnflattenOptions(int64_t dim, std::vector<int64_t> sizes) : dim_(dim), sizes_(std::move(sizes)) {}
-  TORCH_ARG(int64_t, dim);
+  UnflattenOptions(const char* dimname, namedshape_t namedshape)
+      : UnflattenOptions(std::string(dimname), std::move(namedshape)) {}
+  UnflattenOptions(std::string dimname, namedshape_t namedshape)
+      : dimname_(std::move(dimname)), namedshape_(std::move(namedshape)) {}
+  TORCH_ARG(int64_t, dim) = 0;
   TORCH_ARG(std::vector<int64_t>, sizes);
+  TORCH_ARG(std::string, dimname);  // instead of dim, for tensors with names
+  TORCH_ARG(namedshape_t, namedshape);
 };
 struct BilinearOptions {
   BilinearOptions(int64_t in1_features, int64_t in2_features, int64_t out_features)

@@ -10,7 +10,7 @@ class AnyModule {
   template <class ModuleType>
   explicit AnyModule(std::shared_ptr<ModuleType> module) : content_(make(std::move(module))) {
     static_assert(std::is_base_of_v<Module, ModuleType>, "AnyModule holds classes that derive from nn::Module");
-    static_assert(torch::detail::has_forward<ModuleType>,
+    static_assert(torch::detail::has_forward<ModuleType>::value,
                   "AnyModule holds modules with one forward() that is no template");
   }
   template <class ModuleType>
