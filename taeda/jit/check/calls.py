@@ -24,6 +24,7 @@ from taeda.jit.check.environment import is_ours
 from taeda.jit.check.function import (
     Function,
     KeywordsOf,
+    by_conversions,
     call_function,
     function_of,
     inline,
@@ -64,7 +65,9 @@ def _call(emitter: Emitter, node: ast.Call, hint: Any) -> Any:
         return get_item(emitter, callee.value, node.args[0], place)
     args, kwargs = arguments(emitter, node)
     if isinstance(callee, BoundOp) and callee.name == "tolist":
-        return _tolist(emitter, callee.value, hint, place)
+        if hint is None:
+            fail(place, "what tolist gives must be said: x: List[List[int]] = t.tolist()")
+        return operators.to_list(emitter.graph, callee.value, hint, place)
     if isinstance(callee, Known) and callee.obj in (list, dict) and not args and not kwargs and hint is not None:
         kind = "prim::ListConstruct" if callee.obj is list else "prim::DictConstruct"
         if hint.kind() in ("ListType", "DictType"):
@@ -135,19 +138,6 @@ _WRITTEN = {
     id(isinstance): _isinstance, id(script_marks.container_isinstance): _isinstance,
     id(script_marks.annotate): _annotate, id(taeda.jit.annotate): _annotate,
 }  # fmt: skip
-
-
-def _tolist(emitter: Emitter, value: Value, hint: Any, range: SourceRange) -> Any:
-    if hint is None:
-        fail(range, "what tolist gives must be said: x: List[List[int]] = t.tolist()")
-    depth, type = 0, hint
-    while type.kind() == "ListType":
-        depth, type = depth + 1, type.containedTypes()[0]
-    numbers = {"IntType": 0, "FloatType": 1, "BoolType": 2, "ComplexType": 3}
-    if type.kind() not in numbers:
-        fail(range, f"tolist gives lists of int, float, bool or complex; not {hint}")
-    inputs = [value, emitter.constant(depth), emitter.constant(numbers[type.kind()])]
-    return emitter.graph.emit("prim::tolist", inputs, [hint], range).output()
 
 
 # --- Calls by what is called
@@ -456,8 +446,8 @@ def _dispatch(emitter: Emitter, how: dict[str, Any], args: list[Any], kwargs: di
 def _overloaded(emitter: Emitter, obj: Any, overloads: list[Any], args: list[Any], kwargs: dict[str, Any],
                 range: SourceRange | None) -> Any:  # fmt: skip
     why = []
-    for i, overload in enumerate(overloads):
-        function = overload_function(obj, overload, i)
+    forms = [overload_function(obj, overload, i) for i, overload in enumerate(overloads)]
+    for function in by_conversions(forms, args, kwargs):
         try:
             return call_function(emitter, function, args, kwargs, range)
         except CompileError as error:

@@ -372,6 +372,18 @@ def place_arguments(
     return placed
 
 
+def by_conversions(forms: Sequence[Function], args: Sequence[Any], kwargs: dict[str, Any], skip: int = 0) -> list[Any]:
+    """The forms of a function, first those that take the arguments as they are; ``skip`` leaves out ``self``."""
+
+    def conversions(form: Function) -> int:
+        takes = form.parameters()[skip:]
+        named = {p.name: p for p in takes}
+        pairs = [*zip(args, takes), *((value, named[name]) for name, value in kwargs.items() if name in named)]
+        return sum(isinstance(v, Value) and not v.static_type.isSubtypeOf(p.type) for v, p in pairs)
+
+    return sorted(forms, key=conversions)
+
+
 def _spoken(parameters: Sequence[Parameter]) -> str:
     return "(" + ", ".join(f"{p.name}: {p.type}" for p in parameters) + ")"
 

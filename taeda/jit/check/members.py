@@ -88,7 +88,7 @@ def _of_value(emitter: Emitter, owner: Any, name: str, range: SourceRange | None
     if kind == "TupleType" and name in ("index", "count"):
         return BoundOp(owner, name)
     if kind == "EnumType" and name in ("name", "value"):
-        return _enum_field(emitter, owner, name, range)
+        return operators.enum_field(emitter.graph, owner, name, range)
     if kind == "DeviceObjType" and name in ("type", "index"):
         return emitter.op(f"prim::{name}", [owner], None, range)
     if kind in ("IntType", "FloatType", "ComplexType", "BoolType") and name in ("real", "imag"):
@@ -107,16 +107,6 @@ def _of_value(emitter: Emitter, owner: Any, name: str, range: SourceRange | None
 def _product(emitter: Emitter, sizes: Value, range: SourceRange | None) -> Any:
     tensor = emitter.op("aten::tensor", [sizes], None, range)
     return emitter.op("aten::Int", [emitter.op("aten::prod", [tensor], None, range)], None, range)
-
-
-def _enum_field(emitter: Emitter, owner: Value, name: str, range: SourceRange | None) -> Any:
-    from taeda import _C
-
-    if name == "name":
-        return emitter.op("prim::EnumName", [owner], None, range)
-    value_type = _C._type_of(_C._enum_members(owner.static_type)[0][1])
-    node = emitter.graph.emit("prim::EnumValue", [owner], [value_type], range, value_type.str())
-    return node.output()
 
 
 def _of_tuple(emitter: Emitter, owner: Any, name: str, range: SourceRange | None) -> Any:

@@ -21,7 +21,7 @@ from taeda.jit.check.classes import (
 )
 from taeda.jit.check.emitter import Emitter
 from taeda.jit.check.environment import ClosureResolver, is_ours
-from taeda.jit.check.function import Function, defaults_of, inline
+from taeda.jit.check.function import Function, by_conversions, defaults_of, inline
 from taeda.jit.check.inferred import fitting
 from taeda.jit.check.types import NONE, TENSOR
 from taeda.jit.check.values import BoundMethod, BoundPython, Known, TupleOf
@@ -216,7 +216,7 @@ def call_form(emitter: Emitter, owner: Value, forms: list[Function], name: str, 
     from taeda.jit.check.classes import call_method
 
     why = []
-    for form in forms:
+    for form in by_conversions(forms, args, kwargs, skip=1):
         try:
             return call_method(emitter, owner, form, form.name, args, kwargs, place)
         except CompileError as error:

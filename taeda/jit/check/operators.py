@@ -485,3 +485,24 @@ def _takes_all(schema: FunctionSchema, inputs: list[Value], node: Node, level: i
 
 
 __all__ = ["ANY", "apply", "bind", "call", "emit_op", "exists", "find", "make_list", "match", "optional", "put"]
+
+
+# --- Of values whose types say more than a schema does
+def enum_field(graph: Graph, member: Value, name: str, range: SourceRange | None) -> Value:
+    """The name or value of a member of an enumeration."""
+    if name == "name":
+        return graph.emit("prim::EnumName", [member], [STR], range).output()
+    type = member.static_type.containedTypes()[0]
+    return graph.emit("prim::EnumValue", [member], [type], range, type.str()).output()
+
+
+def to_list(graph: Graph, tensor: Value, wanted: Any, range: SourceRange | None) -> Value:
+    """A tensor's elements as lists of the type that is ``wanted``."""
+    depth, type = 0, wanted
+    while type.kind() == "ListType":
+        depth, type = depth + 1, type.containedTypes()[0]
+    numbers = {"IntType": 0, "FloatType": 1, "BoolType": 2, "ComplexType": 3}
+    if type.kind() not in numbers:
+        fail(range, f"tolist gives lists of int, float, bool or complex; not {wanted}")
+    inputs = [tensor, graph.insertConstant(depth), graph.insertConstant(numbers[type.kind()])]
+    return graph.emit("prim::tolist", inputs, [wanted], range).output()

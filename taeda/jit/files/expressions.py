@@ -14,7 +14,7 @@ from taeda._schema.types import DictType, ListType, TupleType, Type
 from taeda.jit._ir_types import FunctionType
 from taeda.jit.check import operators
 from taeda.jit.check.classes import serves
-from taeda.jit.check.types import BOOL, NONE, TENSOR, unify
+from taeda.jit.check.types import ANY, BOOL, NONE, STR, TENSOR, unify
 from taeda.jit.files.importer import Importer, Unreachable
 from taeda.jit.ir import Value
 from taeda.jit.parse.errors import CompileError
@@ -119,6 +119,8 @@ def _program_value(importer: Importer, found: Any) -> Any:
 def _get(importer: Importer, tree: ast.AST, owner: Value, name: str) -> Value:
     if owner.static_type.kind() == "TupleType" and name in owner.static_type._fields:
         return _tuple_item(importer, owner, owner.static_type._fields.index(name))
+    if owner.static_type.kind() == "EnumType" and name in ("name", "value"):
+        return operators.enum_field(importer.graph, owner, name, importer.here)
     type = importer.attribute_type(owner, name, tree)
     importer(tree)
     return importer.graph.emit("prim::GetAttr", [owner], [type], importer.here, name=("s", name)).output()
@@ -146,7 +148,17 @@ def _subscript(importer: Importer, tree: ast.Subscript) -> Value:
             return importer.fail(tree, f"a tuple of {len(types)} has no such item")
         importer(tree)
         return _tuple_item(importer, owner, place % len(types))
+    if owner.static_type.kind() == "ClassType" and _C._is_module_class(owner.static_type):
+        return _container_item(importer, tree, owner)
     return _one(importer, call(importer, tree, "aten::__getitem__", [owner, importer.value(tree.slice)], {}), tree)
+
+
+def _container_item(importer: Importer, tree: ast.Subscript, owner: Value) -> Value:
+    """A module of a container, by an index that is known only when the program runs."""
+    index = importer.value(tree.slice)
+    kind, overload = "prim::ModuleContainerIndex", "dict" if index.static_type is STR else "list"
+    importer(tree)
+    return importer.graph.emit(kind, [owner, index], [ANY], importer.here, overload).output()
 
 
 def _tuple(importer: Importer, tree: ast.Tuple) -> Value:
@@ -400,6 +412,9 @@ def _annotate(importer: Importer, tree: ast.Call) -> Value:
         return _list(importer, given, type)
     if isinstance(given, ast.Dict) and type.kind() == "DictType":
         return _dict(importer, given, type)
+    if isinstance(given, ast.Call) and isinstance(given.func, ast.Attribute) and given.func.attr == "tolist":
+        importer(tree)
+        return operators.to_list(importer.graph, importer.value(given.func.value), type, importer.here)
     value = importer.value(given)
     if value.static_type is type:
         return value

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 from taeda import _C
+from taeda.jit.check.classes import serves
 from taeda.jit.check.types import BOOL, INT, NONE, unify
 from taeda.jit.ir import Block, Graph, Value, make_constant
 from taeda.jit.parse.errors import CompileError, fail
@@ -167,8 +168,12 @@ class Importer:
         if not isinstance(statement.target, ast.Name) or statement.value is None:
             self.fail(statement, "only a name with a value is declared")
             return
-        self.declared[statement.target.id] = self.program.type_of(statement.annotation)
-        self.set(statement.target.id, self._named_value(statement.target.id, statement.value))
+        type = self.declared[statement.target.id] = self.program.type_of(statement.annotation)
+        value = self._named_value(statement.target.id, statement.value)
+        if isinstance(value, Value) and value.node().kind() == "prim::ModuleContainerIndex":
+            _serve_all(value.node().inputsAt(0).static_type, type)
+            value.setType(type)
+        self.set(statement.target.id, value)
 
     def _set_attribute(self, owner: Value, name: str, value: Value, tree: ast.AST) -> None:
         held = self.attribute_type(owner, name, tree)
@@ -377,6 +382,13 @@ class _Captured(dict[str, Any]):
             return self[name]
         except KeyError:
             return default
+
+
+def _serve_all(container: Any, interface: Any) -> None:
+    """The modules of a container are called by the interface's methods."""
+    for _, held, _ in _C._class_attributes(container):
+        if held.kind() == "ClassType":
+            serves(held, interface)
 
 
 _POOLED = frozenset([bool, int, float, complex, str, type(None), _C.device])

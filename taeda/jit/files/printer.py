@@ -325,6 +325,12 @@ class FunctionPrinter:
         names = "".join(f"{self._names.give(value)}, " for value in node._outputs)
         self._line(f"{names}= {self._marked(node, self._inputs(node)[0])}")
 
+    def _container_item(self, node: Node) -> None:
+        """A module by an index that the program computes: its type is said, since nothing else says it."""
+        output = node.output()
+        name = self._names.give(output)
+        self._line(f"{name} : {type_text(output.static_type)} = {self._expression(node)}")
+
     def _set_attribute(self, node: Node) -> None:
         owner, value = self._inputs(node)
         name = node.s("name")
@@ -369,7 +375,16 @@ _APART = {
     "prim::fork": ("__forked_function", "fork"), "prim::awaitable": ("__awaitable_function", "awaitable"),
 }  # fmt: skip
 _ALWAYS_VARIABLES = frozenset(
-    ["prim::Param", "prim::Enter", *_APART, "prim::Loop", "prim::If", "prim::TupleUnpack", "prim::ListUnpack"]
+    [
+        "prim::Param",
+        "prim::Enter",
+        *_APART,
+        "prim::Loop",
+        "prim::If",
+        "prim::TupleUnpack",
+        "prim::ListUnpack",
+        "prim::ModuleContainerIndex",
+    ]
 )
 _STATEMENTS: dict[str, Any] = {
     "prim::If": FunctionPrinter._if,
@@ -377,6 +392,7 @@ _STATEMENTS: dict[str, Any] = {
     "prim::TupleUnpack": FunctionPrinter._unpack,
     "prim::ListUnpack": FunctionPrinter._unpack,
     "prim::SetAttr": FunctionPrinter._set_attribute,
+    "prim::ModuleContainerIndex": FunctionPrinter._container_item,
     "prim::RaiseException": FunctionPrinter._raise,
     "prim::Enter": FunctionPrinter._enter,
     "prim::Exit": FunctionPrinter._exit,

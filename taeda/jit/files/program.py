@@ -7,6 +7,7 @@ import enum
 import functools
 import math
 import re
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -217,7 +218,9 @@ class ArchiveProgram:
         members = [(match[1], self._literal(match[3], part)) for match in _ATTRIBUTE.finditer(part.header())]
         module, _, last = name.removeprefix("__torch__.").rpartition(".")
         try:
-            made = enum.Enum(last, members, module=module or "__main__")  # type: ignore[misc]
+            made = _same_enum(module or "__main__", last, members)
+            if made is None:
+                made = enum.Enum(last, members, module=module or "__main__")  # type: ignore[misc, assignment]
             type = _C._enum_type(made)
         except (TypeError, ValueError, RuntimeError) as error:
             fail(part.place(), f"taeda.jit.load: '{name}' is no enumeration ({error})")
@@ -263,6 +266,15 @@ _KINDS: dict[str, Callable[[ArchiveProgram, str, Part], Any]] = {
     "Interface": ArchiveProgram._interface,
     "ModuleInterface": ArchiveProgram._interface,
 }
+
+
+def _same_enum(module: str, name: str, members: list[tuple[str, Any]]) -> type[enum.Enum] | None:
+    """The process's own enumeration of this name, if its members are the same: they are taken and given, then."""
+    found = getattr(sys.modules.get(module), name, None)
+    if not isinstance(found, type) or not issubclass(found, enum.Enum):
+        return None
+    held = [(member.name, member.value) for member in found]
+    return found if repr(held) == repr(members) else None
 
 
 def _texts(text: str) -> list[str]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from taeda.jit.translate.program import Program
 
 FOREVER = 2**63 - 1
+_ORDERING = frozenset(["aten::sort", "aten::sorted", "prim::min", "prim::max"])
 
 
 class Use(NamedTuple):
@@ -175,7 +176,16 @@ class FunctionTranslator:
         elif self.program.is_op(name):
             self.call("op", node, name)
         else:
+            if node.kind() in _ORDERING:
+                self._need_order(node.inputsAt(0).static_type)
             self.call("primitive", node, name)
+
+    def _need_order(self, type: Any) -> None:
+        """Objects in what is ordered are compared by their own method."""
+        if type.kind() == "ClassType":
+            self.program.need_method(type, "__lt__")
+        for part in type.containedTypes():
+            self._need_order(part)
 
     def _arithmetic(self, node: Node, name: str, kinds: str, swapped: bool) -> None:
         may_fail = name.split(".")[0] in ("floordiv", "mod", "div", "int")

@@ -1,7 +1,7 @@
 """Programs that PyTorch and Taeda both compile: a maker takes the library and gives (program, arguments of calls)."""
 
 import enum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 def functions(torch):
@@ -127,4 +127,76 @@ def attributes(torch):
     return torch.jit.script(Holder()), [(torch.ones(2), 1), (torch.ones(2), 2)]
 
 
-MAKERS = {"functions": functions, "layers": layers, "attributes": attributes}
+def members(torch):
+    Tensor = torch.Tensor
+
+    @torch.jit.script
+    class Item:
+        def __init__(self, key: int) -> None:
+            self.key = key
+
+        def __lt__(self, other: "Item") -> bool:
+            return self.key < other.key
+
+    def program(x: Tensor, anything: Any, colour: Colour) -> tuple[str, str, list[list[float]], list[int], str]:
+        items = [Item(3), Item(1), Item(2)]
+        items.sort(reverse=True)
+        keys = [item.key for item in items] + [item.key for item in sorted(items)]
+        kind = "other"
+        if isinstance(anything, tuple):
+            kind = "tuple"
+        elif isinstance(anything, list):
+            kind = "list"
+        rows: list[list[float]] = x.tolist()
+        return colour.name, str(colour.value), rows, keys, kind
+
+    x = torch.arange(4.0).reshape(2, 2)
+    return torch.jit.script(program), [(x, (1, 2), Colour.RED), (x, [1], Colour.BLUE), (x, 1, Colour.RED)]
+
+
+def containers(torch):
+    Tensor, nn = torch.Tensor, torch.nn
+
+    @torch.jit.interface
+    class Step(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            pass
+
+    class Neg(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return -x
+
+    class Double(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return x * 2
+
+    class Chooses(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.steps = nn.ModuleList([Neg(), Double()])
+            self.named = nn.ModuleDict({"neg": Neg(), "twice": Double()})
+
+        @torch.jit._overload_method
+        def raised(self, x: int) -> int: ...
+
+        @torch.jit._overload_method
+        def raised(self, x: Tensor) -> Tensor: ...  # noqa: F811
+
+        def raised(self, x):  # noqa: F811
+            return x + 1
+
+        def forward(self, x: Tensor, i: int, name: str) -> tuple[Tensor, int]:
+            step: Step = self.steps[i]
+            other: Step = self.named[name]
+            return self.raised(other.forward(step.forward(x))), self.raised(i)
+
+    return torch.jit.script(Chooses()), [(torch.ones(1), 0, "twice"), (torch.ones(1), 1, "neg")]
+
+
+MAKERS = {
+    "functions": functions,
+    "layers": layers,
+    "attributes": attributes,
+    "members": members,
+    "containers": containers,
+}
