@@ -390,9 +390,8 @@ class Capture(SizeRecorder):
             return
         first = result[0] if isinstance(result, (tuple, list)) and result else result
         if isinstance(first, Tensor) and first is not args[0]:
-            node.meta["is_view"] = first._is_view() and first._base is (
-                args[0]._base if args[0]._is_view() else args[0]
-            )
+            base = args[0]._base if args[0]._is_view() else args[0]
+            node.meta["is_view"] = op is aten.detach.default or (first._is_view() and first._base is base)
 
     def _keep_overwritten(self, op: OpOverload, args: tuple[Any, ...]) -> None:
         """What the module had, before an op writes to it."""

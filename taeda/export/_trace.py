@@ -65,12 +65,12 @@ def export(
     Raises:
         UserError: the program branches on values, or on sizes that shall vary, with the line; or ``dynamic_shapes``
             does not fit the example, or ``args`` is no tuple.
-        TypeError: ``mod`` is no module.
+        ValueError: ``mod`` is no module.
     """
     if is_scripted(mod):
         mod = Walked(mod)
     if not isinstance(mod, nn.Module):
-        raise TypeError(f"taeda.export.export: mod must be an nn.Module; got {type(mod).__name__}")
+        raise ValueError(f"taeda.export.export: mod must be an nn.Module; got {type(mod).__name__}")
     if not isinstance(args, tuple):
         raise UserError(
             UserErrorType.INVALID_INPUT,

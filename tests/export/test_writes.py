@@ -158,3 +158,23 @@ def test_programs_in_parts() -> None:
     parts.exported_program.schema_version.major = -1
     with pytest.raises(SerializeError, match="version -1"):
         ExportedProgramDeserializer().deserialize(parts.exported_program, parts.state_dict, parts.constants)
+
+
+class Assigned(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("k", taeda.ones(2))
+        self.register_buffer("n", taeda.zeros(2), persistent=False)
+
+    def forward(self, x: taeda.Tensor) -> taeda.Tensor:
+        self.k = self.k * 2
+        self.n.detach().add_(1)
+        return x + self.k + self.n
+
+
+def test_buffers_that_are_assigned_or_written_through_detach_keep_what_they_got() -> None:
+    program = export(Assigned(), (taeda.ones(2),)).run_decompositions()
+    assert sorted(program.graph_signature.buffers_to_mutate.values()) == ["k", "n"]
+    module, eager = program.module(), Assigned()
+    for _ in range(3):
+        assert module(taeda.ones(2)).tolist() == eager(taeda.ones(2)).tolist()

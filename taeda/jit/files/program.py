@@ -218,9 +218,7 @@ class ArchiveProgram:
         members = [(match[1], self._literal(match[3], part)) for match in _ATTRIBUTE.finditer(part.header())]
         module, _, last = name.removeprefix("__torch__.").rpartition(".")
         try:
-            made = _same_enum(module or "__main__", last, members)
-            if made is None:
-                made = enum.Enum(last, members, module=module or "__main__")  # type: ignore[misc, assignment]
+            made = _enum_class(module or "__main__", last, members)
             type = _C._enum_type(made)
         except (TypeError, ValueError, RuntimeError) as error:
             fail(part.place(), f"taeda.jit.load: '{name}' is no enumeration ({error})")
@@ -268,13 +266,14 @@ _KINDS: dict[str, Callable[[ArchiveProgram, str, Part], Any]] = {
 }
 
 
-def _same_enum(module: str, name: str, members: list[tuple[str, Any]]) -> type[enum.Enum] | None:
-    """The process's own enumeration of this name, if its members are the same: they are taken and given, then."""
+def _enum_class(module: str, name: str, members: list[tuple[str, Any]]) -> Any:
+    """The process's own enumeration of this name if its members are the same, so that they are taken and given."""
     found = getattr(sys.modules.get(module), name, None)
-    if not isinstance(found, type) or not issubclass(found, enum.Enum):
-        return None
-    held = [(member.name, member.value) for member in found]
-    return found if repr(held) == repr(members) else None
+    if isinstance(found, enum.EnumMeta):
+        held: list[Any] = list(found)
+        if repr([(member.name, member.value) for member in held]) == repr(members):
+            return found
+    return enum.Enum(name, members, module=module)  # type: ignore[misc]
 
 
 def _texts(text: str) -> list[str]:
