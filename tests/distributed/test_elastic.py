@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+import taeda as torch
 from taeda.distributed import FileStore, HashStore, TCPStore
 from taeda.distributed.elastic import events, metrics, timer
 from taeda.distributed.elastic.agent.server.health_check_server import create_healthcheck_server
@@ -67,6 +68,10 @@ def fails_on_one() -> None:
     time.sleep(600)
 
 
+def result() -> torch.Tensor:
+    return torch.full((300, 300), float(os.environ["RANK"]))
+
+
 def big() -> bytes:
     return b"x" * (1 << 20)
 
@@ -95,6 +100,8 @@ def test_functions_return_by_rank(method: str) -> None:
 
 def test_a_large_result_does_not_block() -> None:
     assert elastic_launch(config(start_method="fork"), big)() == {0: big(), 1: big()}
+    found = elastic_launch(config(start_method="fork"), result)()
+    assert {rank: one.unique().tolist() for rank, one in found.items()} == {0: [0.0], 1: [1.0]}
 
 
 def test_a_function_that_raises() -> None:

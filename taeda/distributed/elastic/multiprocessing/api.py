@@ -33,6 +33,8 @@ __all__ = [
     "SignalException", "Std", "SubprocessContext", "get_std_cm", "to_map",
 ]  # fmt: skip
 
+_LOOK = 1.0  # seconds between two looks at whether the process that started this one lives
+
 
 class SignalException(Exception):
     """A signal told this process to end, while it had workers."""
@@ -182,7 +184,7 @@ def get_std_cm(std_rd: str, redirect_fn: Callable[[str], Any]) -> Any:
 
 def _call(
     local_rank: int, fn: Callable[..., Any], args: dict[int, tuple[Any, ...]], envs: dict[int, dict[str, str]],
-    stdouts: dict[int, str], stderrs: dict[int, str], results: dict[int, Any],
+    stdouts: dict[int, str], stderrs: dict[int, str], results: dict[int, Any], taken: dict[int, Any],
 ) -> None:  # fmt: skip
     """What a process of `MultiprocessContext` runs."""
     os.environ.update(envs[local_rank])
@@ -191,6 +193,9 @@ def _call(
         get_std_cm(stderrs[local_rank], redirect_stderr),
     ):
         results[local_rank].put(record(fn)(*args[local_rank]))
+        starter = standard.parent_process()
+        while not taken[local_rank].wait(_LOOK) and starter is not None and starter.is_alive():
+            pass  # tensors are fetched from this process
 
 
 class MultiprocessContext(PContext):
@@ -207,19 +212,21 @@ class MultiprocessContext(PContext):
         self.start_method = start_method
         context = standard.get_context(start_method)
         self._queues = {rank: context.SimpleQueue() for rank in range(self.nprocs)}
+        self._taken = {rank: context.Event() for rank in range(self.nprocs)}
         self._return_values: dict[int, Any] = {}
         self._pc: mp.ProcessContext | None = None
 
     def _start(self) -> None:
         if self._pc is not None:
             raise ValueError(f"taeda.distributed.elastic: the processes of {self.name} have been started already")
-        given = (self.entrypoint, self.args, self.envs, self.stdouts, self.stderrs, self._queues)
+        given = (self.entrypoint, self.args, self.envs, self.stdouts, self.stderrs, self._queues, self._taken)
         self._pc = mp.start_processes(_call, given, self.nprocs, join=False, start_method=self.start_method)
 
     def _take_results(self) -> None:
         for rank, queue in self._queues.items():
             if rank not in self._return_values and not queue.empty():
                 self._return_values[rank] = queue.get()  # or the process waits for room in the pipe
+                self._taken[rank].set()
 
     def _poll(self) -> RunProcsResult | None:
         assert self._pc is not None
