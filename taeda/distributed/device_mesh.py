@@ -105,7 +105,7 @@ class DeviceMesh:
     @property
     def mesh(self) -> taeda.Tensor:
         """The ranks: an int32 tensor of `shape`."""
-        return taeda.tensor(self._listed, dtype=taeda.int32).reshape(self._shape)
+        return taeda.tensor(self._listed, dtype=taeda.int32, device="cpu").reshape(self._shape)
 
     @property
     def mesh_dim_names(self) -> tuple[str, ...] | None:
@@ -364,7 +364,8 @@ _known: weakref.WeakValueDictionary[Any, DeviceMesh] = weakref.WeakValueDictiona
 
 def _known_mesh(device_type: str, ranks: Any, names: tuple[str, ...] | None) -> DeviceMesh:
     """The mesh that a file means: one that is there, or a new one, for which all processes read the file."""
-    key = device_type, tuple(taeda.tensor(ranks).shape), names, tuple(taeda.tensor(ranks).flatten().tolist())
+    given = taeda.tensor(ranks, device="cpu")
+    key = device_type, tuple(given.shape), names, tuple(given.flatten().tolist())
     found = _known.get(key)
     alive = found is not None and found._groups and found._groups[0] is not None and is_initialized()
     return found if alive and found is not None else DeviceMesh(device_type, ranks, mesh_dim_names=names)
@@ -386,9 +387,8 @@ def init_device_mesh(
 
     Arguments and what is raised are as in `DeviceMesh`.
     """
-    return DeviceMesh(
-        device_type, taeda.arange(math.prod(mesh_shape)).reshape(mesh_shape), mesh_dim_names=mesh_dim_names
-    )
+    mesh = taeda.arange(math.prod(mesh_shape), device="cpu").reshape(mesh_shape)
+    return DeviceMesh(device_type, mesh, mesh_dim_names=mesh_dim_names)
 
 
 def current_mesh(function: str) -> DeviceMesh:

@@ -359,6 +359,12 @@ def _options(rank: int) -> list[str]:
         set_optimizer_state_dict(into, theirs, given, options=flat)
         if theirs.param_groups[0]["lr"] != 0.1:
             wrong.append(f"{kind}: flat lr")
+    with taeda.device("meta"):
+        bare = fully_shard(network())
+    given = network().state_dict() if rank == 0 else {}
+    set_model_state_dict(bare, given, options=StateDictOptions(full_state_dict=True, broadcast_from_rank0=True))
+    if not _close(get_model_state_dict(bare, options=StateDictOptions(full_state_dict=True)), network().state_dict()):
+        wrong.append("into a model without memory")
     net = network()
     net[1].requires_grad_(False)
     frozen = get_model_state_dict(net, options=StateDictOptions(ignore_frozen_params=True))

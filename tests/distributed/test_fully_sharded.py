@@ -314,7 +314,9 @@ def _wrapped_oddities(rank: int) -> list[str]:
         if not any(name.endswith("_flat_param") for name in local) or net.load_state_dict(local).missing_keys:
             wrong.append("local")
     kept = nn.Sequential(nn.Linear(5, 5), nn.Linear(5, 5))
-    FSDP(kept, ignored_modules=[kept[0]])
+    wrapper = FSDP(kept, ignored_modules=[kept[0]])
+    if "in_features=5, out_features=5, bias=True" not in str(wrapper) or kept[1].weight.shape != (5, 5):
+        wrong.append("described")
     if not isinstance(kept[0].weight, nn.Parameter) or "weight" in kept[1]._parameters:
         wrong.append("ignored")
     with taeda.device("meta"):

@@ -11,7 +11,7 @@ import taeda
 import taeda.nn.functional as F
 from taeda.distributed._threads import run_ranks
 from taeda.distributed.device_mesh import init_device_mesh
-from taeda.distributed.tensor import DTensor, Replicate, Shard, distribute_tensor
+from taeda.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_tensor
 
 taeda.manual_seed(0)
 A, B, C, V, SQUARE = (taeda.randn(*sizes) for sizes in ((4, 6), (4, 6), (6, 4), (6,), (4, 4)))
@@ -81,3 +81,32 @@ def test_they_do_as_on_the_whole() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert run_ranks(2, _all, 2) == [[]] * 2
+
+
+# What needs no other part stays cut, and what is one number of each part is a term.
+STAY = [
+    (lambda a: a[:, 1], (Shard(0), Shard(0))), (lambda a: a[1], (Shard(1), Shard(0))),
+    (lambda a: taeda.stack([a, a], 1), (Shard(1), Shard(2))), (lambda a: a.max(), (Shard(0), Partial("max"))),
+    (lambda a: a.amin(0), (Shard(0), Partial("min"))), (lambda a: a.max(1)[1], (Shard(0), Shard(0))),
+    (lambda a: a.argmin(1, True), (Shard(0), Shard(0))), (lambda a: a.topk(2)[0], (Shard(0), Shard(0))),
+    (lambda a: a.sort(0)[1], (Shard(1), Shard(1))), (lambda a: a.std(0), (Shard(1), Shard(0))),
+    (lambda a: taeda.var_mean(a, 1)[1], (Shard(0), Shard(0))), (lambda a: (a > 0).any(1), (Shard(0), Shard(0))),
+    (lambda a: a.prod(0), (Shard(1), Shard(0))), (lambda a: a.logsumexp(1), (Shard(0), Shard(0))),
+    (lambda a: a.flip(0), (Shard(1), Shard(1))), (lambda a: a.roll(1, 1), (Shard(0), Shard(0))),
+    (lambda a: a.cumprod(1), (Shard(0), Shard(0))), (lambda a: a[:3].max(), (Shard(1), Partial("max"))),
+    (lambda a: a[:3].max(), (Shard(0), Replicate())), (lambda a: a.roll(1), (Shard(0), Replicate())),
+    (lambda a: a.flip(0), (Shard(0), Replicate())), (lambda a: a[1:], (Shard(0), Replicate())),
+]  # fmt: skip
+
+
+def _places() -> list[Any]:
+    mesh, wrong = init_device_mesh("cpu", (2,)), []
+    for number, (op, (given, wanted)) in enumerate(STAY):
+        made = op(distribute_tensor(A, mesh, [given]))
+        if made.placements != (wanted,) or not taeda.equal(made.full_tensor(), op(A)):
+            wrong.append((number, made.placements))
+    return wrong
+
+
+def test_what_can_stay_cut_does() -> None:
+    assert run_ranks(2, _places) == [[]] * 2

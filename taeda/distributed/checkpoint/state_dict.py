@@ -156,7 +156,8 @@ def set_model_state_dict(
         if wrapped:
             return model.load_state_dict(_renamed(model, model_state_dict, names, {}), strict=chosen.strict)
         own = model.state_dict()
-        return model.load_state_dict(_renamed(model, model_state_dict, names, own), strict=chosen.strict)
+        bare = any(isinstance(one, Tensor) and one.is_meta for one in own.values())  # has no memory to copy into
+        return model.load_state_dict(_renamed(model, model_state_dict, names, own), chosen.strict, assign=bare)
 
 
 def _renamed(model: nn.Module, given: dict[str, Any], names: Names, own: dict[str, Any]) -> dict[str, Any]:

@@ -27,6 +27,8 @@ class FlatGroup(ShardedGroup):
     ) -> None:  # fmt: skip
         super().__init__(parameters, places, processes, precision, FlatLayout)
         self.owner, self.as_views = owner, as_views
+        # What modules have while nobody uses it: they tell their shapes, and whether they have a bias.
+        self.absent = [taeda.empty(p.shape, dtype=p.dtype, device="meta") for p in parameters]
         if as_views:
             self.sharded = [nn.Parameter(view, t) for view, t in zip(self.views(self.shard), self.trained, strict=True)]
         else:
@@ -50,15 +52,16 @@ class FlatGroup(ShardedGroup):
         for at, places in enumerate(self.places):
             for module, name in places:
                 module._parameters.pop(name, None)
-                vars(module).pop(name, None)
-                if parameters is not self.sharded:  # in use, but no parameter of the module's
-                    vars(module)[name] = parameters[at]
+                # no parameter of the module's, in use or not
+                vars(module)[name] = self.absent[at] if parameters is self.sharded else parameters[at]
 
     def show_full(self, parameters: Sequence[nn.Parameter]) -> None:
         """Has the modules see whole parameters as parameters, in place of the shard."""
         self._show(self.sharded)
         if not self.as_views:
             self.owner._parameters.pop(FLAT_PARAM, None)
+            for module, name in (place for places in self.places for place in places):
+                del vars(module)[name]
         ShardedGroup._show(self, parameters)
 
     def show_shards(self) -> None:

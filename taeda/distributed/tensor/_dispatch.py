@@ -177,7 +177,7 @@ def _letter(rule: Rule, specs: list[DTensorSpec], dim: int, in_place: bool) -> i
                 return None
             continue
         letter = letters[placement.dim]
-        if letter is not None and letter in rule.free and not _is_uneven_mean(rule, letter, spec, placement, dim):
+        if letter is not None and letter in rule.free and not _needs_even(rule, letter, spec, placement, dim):
             costs.setdefault(letter, 0)
         if in_place and spec is specs[0]:
             return letter if letter in rule.free else None  # None: it works on the whole, and the part is kept
@@ -189,10 +189,11 @@ def _letter(rule: Rule, specs: list[DTensorSpec], dim: int, in_place: bool) -> i
     return min(costs, key=lambda one: costs[one]) if costs else None
 
 
-def _is_uneven_mean(rule: Rule, letter: int, spec: DTensorSpec, placement: Shard, dim: int) -> bool:
-    """A mean of parts' means is not the whole's where the parts differ in length."""
+def _needs_even(rule: Rule, letter: int, spec: DTensorSpec, placement: Shard, dim: int) -> bool:
+    """Whether parts differ in length where they may not: in a mean of parts' means, and in the greatest element of
+    parts that may have none."""
     lost = not any(letter in letters for letters in rule.results)
-    return lost and rule.reduction == "avg" and spec.shape[placement.dim] % spec.mesh.size(dim) != 0
+    return lost and rule.reduction != "sum" and spec.shape[placement.dim] % spec.mesh.size(dim) != 0
 
 
 def _wrap(out: Any, mesh: Any, rule: Rule, placed: list[Placements], sizes: dict[int, int], kind: Any) -> Any:

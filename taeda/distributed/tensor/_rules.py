@@ -137,6 +137,24 @@ def _select(tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Rule:
     return Rule([letters], [rest] * int(tensors[0].shape[dim]), set(rest), linear=1)
 
 
+def _slice(tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Rule:
+    """Of all places along the dimension (as in ``x[:, 1]``) parts of it do, too."""
+    given: list[Any] = [*args[1:], *(0, None, None, 1)[len(args) - 1 :]]
+    dim, start, end, step = given
+    letters = _numbered(tensors[0])
+    size = tensors[0].shape[dim]
+    everything = start in (None, 0) and (end is None or end >= size) and step == 1
+    return Rule([letters], [letters], set(letters) - (set() if everything else {dim % len(letters)}))
+
+
+def _stack(tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Rule:
+    letters = _numbered(tensors[0])
+    made: list[int | None] = list(letters)
+    dim = args[1] if len(args) > 1 else kwargs.get("dim", 0)
+    made.insert(dim % (len(letters) + 1), None)
+    return Rule([letters] * len(tensors), [tuple(made)], set(letters))
+
+
 def _unsqueeze(tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Rule:
     letters: list[int | None] = list(_numbered(tensors[0]))
     letters.insert(args[1] % (len(letters) + 1), None)
@@ -151,7 +169,14 @@ def _squeeze(tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Rule:
     return Rule([letters], [rest], set(rest), linear=1)
 
 
-def _reduction(kind: str) -> Callable[..., Rule]:
+def _reduction(kind: str = "", results: int = 1) -> Callable[..., Rule]:
+    """Of an op over some dimensions.
+
+    Args:
+        kind: how results of parts of these are reduced; they are whole for "".
+        results: how many there are.
+    """
+
     def rule(tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Rule:
         letters = _numbered(tensors[0])
         dims = args[1] if len(args) > 1 else kwargs.get("dim")
@@ -160,7 +185,30 @@ def _reduction(kind: str) -> Callable[..., Rule]:
         gone = {dim % max(1, len(letters)) for dim in dims} if dims else set(letters)
         keep = args[2] if len(args) > 2 else kwargs.get("keepdim", False)
         result = tuple(None if letter in gone else letter for letter in letters if keep is True or letter not in gone)
-        return Rule([letters], [result], set(letters), kind, linear=1)
+        free = set(letters) if kind else set(letters) - gone
+        return Rule([letters], [result] * results, free, kind, linear=int(kind in ("sum", "avg")))
+
+    return rule
+
+
+def _extreme(kind: str) -> Callable[..., Rule]:
+    """Of all elements a term, of those along a dimension one and its place."""
+
+    def rule(tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Rule:
+        named = len(args) > 1 or "dim" in kwargs
+        return _reduction("" if named else kind, 1 + named)(tensors, args, kwargs)
+
+    return rule
+
+
+def _turned(at: int) -> Callable[..., Rule]:
+    """Of an op that moves elements along the dimensions in its argument ``at``."""
+
+    def rule(tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Rule:
+        letters = _numbered(tensors[0])
+        dims = args[1 + at] if len(args) > 1 + at else kwargs.get("dims") or letters
+        moved = {dim % len(letters) for dim in dims} if letters else set()
+        return Rule([letters], [letters], set(letters) - moved, linear=1)
 
     return rule
 
@@ -246,11 +294,30 @@ RULES: dict[str, Callable[..., Rule]] = {
     "squeeze": _squeeze,
     "select": _select,
     "unbind": _select,
-    "slice": _keeps(1),
+    "slice": _slice,
+    "stack": _stack,
     "split": _keeps(2, results=64),
     "split_with_sizes": _keeps(2, results=64),
     "cat": _keeps(1),
     "cumsum": _keeps(1),
+    "cumprod": _keeps(1),
+    "sort": _keeps(2, results=2, default=-1),
+    "topk": _keeps(2, results=2, default=-1),
+    "argmax": _reduction(),
+    "argmin": _reduction(),
+    "any": _reduction(),
+    "all": _reduction(),
+    "prod": _reduction(),
+    "std": _reduction(),
+    "var": _reduction(),
+    "var_mean": _reduction(results=2),
+    "logsumexp": _reduction(),
+    "amax": _reduction("max"),
+    "amin": _reduction("min"),
+    "max": _extreme("max"),
+    "min": _extreme("min"),
+    "flip": _turned(0),
+    "roll": _turned(1),
     "_softmax": _keeps(1),
     "_log_softmax": _keeps(1),
     "_softmax_backward_data": _keeps(2),
