@@ -155,7 +155,7 @@ _LAZY = {
     "sparse._functions": (
         "ccol_indices_copy", "col_indices_copy", "crow_indices_copy", "indices_copy", "native_norm",
         "resize_as_sparse_", "row_indices_copy", "values_copy", "_sparse_sum", "_sparse_softmax",
-        "_sparse_log_softmax",
+        "_sparse_broadcast_to", "_sparse_log_softmax",
     ),
     "_stand_in": ("install_as_torch",),
     "compiler._eager": ("compile",),

@@ -120,7 +120,7 @@ PyObject* to_bool_object(PyObject* self) {
   const Tensor& t = unwrap(self);
   TAEDA_CHECK(t.numel() == 1, "the truth of a tensor of ", t.numel(),
               " elements is ambiguous; use any(), all() or numel()");
-  if (is_watched(t)) return PyBool_FromLong(ops::_local_scalar_dense(t).to<bool>());
+  if (is_watched(t) || t->layout() != Layout::Strided) return PyBool_FromLong(ops::_local_scalar_dense(t).to<bool>());
   Tensor here = readable(t);
   bool value = visit_stored(t.dtype(), [&]<class T>() { return convert<bool>(load<T>(here->data())); });
   return PyBool_FromLong(value);

@@ -35,6 +35,10 @@ def _indices(name: str, indices: Any, device: Any, wanted: tuple[_dtype, ...]) -
     return found.detach().to(device) if device is not None else found.detach()
 
 
+def _checks(asked: bool | None) -> bool:
+    return asked if asked is not None else check_sparse_tensor_invariants._enabled is not False
+
+
 def _finished(result: Tensor, requires_grad: bool) -> Tensor:
     if requires_grad and not result.requires_grad:
         result.requires_grad_()
@@ -86,7 +90,7 @@ def sparse_coo_tensor(indices: Any = None, values: Any = None, size: _Size = Non
             f"taeda.{name}: {index.shape[0]} rows of indices and values of shape {tuple(value.shape)} make "
             f"{index.shape[0] + value.dim() - 1} dimensions; got size {tuple(size)}"
         )
-    if check_invariants is not False:
+    if _checks(check_invariants):
         strict = check_invariants or check_sparse_tensor_invariants.is_enabled()
         check_coordinates(name, index, size, is_coalesced and strict)
     in_order = index.shape[1] < 2 if is_coalesced is None else is_coalesced
@@ -144,6 +148,8 @@ def _compressed(name: str, layout: _layout, pointers: Any, plain: Any, values: A
     value = _values(values, dtype, device)
     both = (taeda.int32, taeda.int64)
     pointer, other = (_indices(name, part, value.device, both) for part in (pointers, plain))
+    if pointer.dtype != other.dtype and not check:
+        pointer, other = pointer.long(), other.long()
     if pointer.dim() == 0 or pointer.dim() != other.dim() or value.dim() < pointer.dim() + 2 * (layout in BLOCKED):
         raise RuntimeError(
             f"taeda.{name}: compressed and plain indices must have the same dimensions, and values "
@@ -153,7 +159,7 @@ def _compressed(name: str, layout: _layout, pointers: Any, plain: Any, values: A
     block = (value.shape[pointer.dim()], value.shape[pointer.dim() + 1]) if layout in BLOCKED else None
     size = _smallest_matrix(layout, pointer, other, value, block) if size is None else _sizes(name, size)
     result = build(Pattern(layout, pointer, other, tuple(size), False, block), value)
-    if check is not False:
+    if _checks(check):
         check_compressed(name, layout, pointer, other, value, size)
     return _finished(result, requires_grad)
 
@@ -239,8 +245,15 @@ def _validate_compressed_sparse_indices(is_crow: bool, compressed_idx: Tensor, p
 def _validate_sparse_compressed_tensor_args(compressed_indices: Tensor, plain_indices: Tensor, values: Tensor,
                                             size: Sequence[int], layout: _layout,
                                             check_pinning: bool | None = None) -> None:  # fmt: skip
-    """RuntimeError where ``sparse_compressed_tensor`` would raise."""
-    sparse_compressed_tensor(compressed_indices, plain_indices, values.detach(), size, layout=layout)
+    """RuntimeError where ``sparse_compressed_tensor`` would raise, or would convert indices."""
+    for indices in (compressed_indices, plain_indices):
+        if indices.dtype not in (taeda.int32, taeda.int64) or (indices.shape[-1:] and indices.stride(-1) != 1):
+            raise RuntimeError(
+                f"taeda: indices must be int32 or int64 and contiguous; got {indices.dtype} with strides "
+                f"{indices.stride()}"
+            )
+    sparse_compressed_tensor(compressed_indices, plain_indices, values.detach(), size, layout=layout,
+                             check_invariants=True)  # fmt: skip
 
 
 def _validator(layout: _layout) -> Callable[..., None]:

@@ -222,6 +222,10 @@ def _split_batch(layout: _layout, flat: Tensor, plain: Tensor, values: Tensor, s
         return compressed(layout, flat, plain, values, size)
     heads = tuple(size[:batch])
     count = math.prod(heads)
+    if not count:
+        raise RuntimeError(
+            f"taeda: a batch in a compressed layout must not be empty; got a tensor of size {tuple(size)}"
+        )
     starts = flat[::lines] if lines else flat.new_zeros(count + 1)
     counts = starts.diff()
     if count and not flat.is_meta and bool((counts != counts[0]).any()):
@@ -295,8 +299,6 @@ def _dense_to_blocks(x: Tensor, layout: _layout, block: tuple[int, int], dense: 
         if x.numel()
         else blocks.new_zeros(blocks.shape[: batch + 2], dtype=taeda.bool)
     )
-    if batch and math.prod(x.shape[:batch]):  # what any of them has, so that all have as many
-        marks = marks.flatten(0, batch - 1).any(0).expand(marks.shape)
     places = marked(marks)
     grid = marks.shape
     if layout == BSC:

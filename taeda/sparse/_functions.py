@@ -8,7 +8,8 @@ from typing import Any
 import taeda
 from taeda import _C, Tensor
 from taeda.sparse._kernels import reductions
-from taeda.sparse._parts import COO, coalesce, coo, is_sparse, marked
+from taeda.sparse._kernels.pointwise import expanded
+from taeda.sparse._parts import COO, coalesce, coo, is_sparse, marked, values_of
 from taeda.types import _dtype, _layout
 
 
@@ -18,10 +19,11 @@ def sum(input: Tensor, dim: int | Sequence[int] | None = None, dtype: _dtype | N
     Sparse unless all sparse dimensions go. The gradient of ``input`` has its pattern.
     """
     if dim is None:
-        return input.sum(dtype=dtype) if dtype is not None else input.sum()
+        return values_of(input).sum(dtype=dtype) if is_sparse(input) else input.sum(dtype=dtype)
     dims = (dim,) if isinstance(dim, int) else tuple(dim)
     if not dims:
         return input if dtype is None else input.to(dtype)
+    input = coalesce(input) if is_sparse(input) and input.layout == COO else input
     return taeda.sum(input, dims, dtype=dtype) if dtype is not None else taeda.sum(input, dims)
 
 
@@ -130,6 +132,14 @@ def native_norm(input: Tensor, p: float = 2, dim: Any = None, keepdim: bool = Fa
 
 def _sparse_sum(input: Tensor, dim: Any = None, *, dtype: _dtype | None = None) -> Tensor:
     return sum(input, dim, dtype)
+
+
+def _sparse_broadcast_to(input: Tensor, size: Sequence[int]) -> Tensor:
+    """Coordinates expanded to a size: what is stored is stored at each place along a dimension of size 1."""
+    shape = taeda.broadcast_shapes(input.shape, tuple(size))
+    if tuple(shape) != tuple(size):
+        raise RuntimeError(f"taeda._sparse_broadcast_to: {tuple(input.shape)} does not broadcast to {tuple(size)}")
+    return expanded(input, shape)
 
 
 def _sparse_softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:

@@ -7,8 +7,21 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda.sparse._convert import like
-from taeda.sparse._parts import COO, Pattern, build, coalesce, is_sparse, pattern_of, values_at, values_of
+from taeda.sparse._convert import compress
+from taeda.sparse._parts import (
+    BLOCKED,
+    COO,
+    Pattern,
+    block_of,
+    build,
+    coalesce,
+    dense_dim,
+    is_sparse,
+    pattern_of,
+    sparse_dim,
+    values_at,
+    values_of,
+)
 
 
 def by_values(
@@ -43,6 +56,9 @@ def _dense(x: Any) -> Any:
 
 def _with_all_stored(x: Tensor) -> Tensor:
     """The same tensor, with zeros stored everywhere."""
-    marks = taeda.ones(x.shape, dtype=taeda.bool).to_sparse() if x.layout == COO else None
-    pattern = pattern_of(marks if marks is not None else like(taeda.ones(x.shape, dtype=x.dtype).to_sparse(), x))
+    ones = taeda.ones(x.shape, dtype=taeda.bool)
+    if x.layout == COO:
+        pattern = pattern_of(ones.to_sparse(sparse_dim(x)))
+    else:
+        pattern = pattern_of(compress(ones, x.layout, block_of(x) if x.layout in BLOCKED else None, dense_dim(x)))
     return build(pattern, values_at(x.to_dense(), pattern))

@@ -16,23 +16,23 @@ from taeda.types import _layout
 class check_sparse_tensor_invariants:
     """Whether constructors of sparse tensors that are not told ``check_invariants`` count as told True.
 
-    A context manager, a decorator, and three functions of the class. Constructors check what keeps memory safe in any
-    case, unless ``check_invariants=False`` says otherwise, so this is for programs that ask.
+    A context manager, a decorator, and three functions of the class. Constructors check what keeps memory safe until a
+    program says here, or by ``check_invariants=False``, that they need not.
 
     Args:
         enable: the state inside of the ``with`` block, or the function.
     """
 
-    _enabled = False
+    _enabled: bool | None = None  # None until somebody says
 
     def __init__(self, enable: bool = True) -> None:
         self._state = enable
-        self._before: list[bool] = []
+        self._before: tuple[bool | None] | None = None  # what to go back to, within
 
     @staticmethod
     def is_enabled() -> bool:
         """The state."""
-        return check_sparse_tensor_invariants._enabled
+        return bool(check_sparse_tensor_invariants._enabled)
 
     @staticmethod
     def enable() -> None:
@@ -45,12 +45,18 @@ class check_sparse_tensor_invariants:
         check_sparse_tensor_invariants._enabled = False
 
     def __enter__(self) -> None:
-        self._before.append(self.is_enabled())
+        if self._before is not None:
+            raise RuntimeError(
+                "taeda.sparse.check_sparse_tensor_invariants: this instance is entered already; make another for a "
+                "block within its block"
+            )
+        self._before = (check_sparse_tensor_invariants._enabled,)
         check_sparse_tensor_invariants._enabled = self._state
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
                  ) -> None:  # fmt: skip
-        check_sparse_tensor_invariants._enabled = self._before.pop()
+        if self._before is not None:
+            check_sparse_tensor_invariants._enabled, self._before = self._before[0], None
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)

@@ -187,8 +187,6 @@ def sparse_mask(x: Tensor, mask: Tensor) -> Tensor:
             f"taeda.Tensor.sparse_mask: self and mask must have the same shape; got {tuple(x.shape)} and "
             f"{tuple(mask.shape)}"
         )
-    if mask.layout == COO:
-        mask = _parts.coalesce(mask)
     pattern = pattern_of(mask)
     return build(pattern, values_at(x, pattern))
 
@@ -213,13 +211,17 @@ def sparse_resize_(x: Tensor, size: Sequence[int], sparse: int, dense: int, clea
     if clear or not _parts.stored(x):
         return assign(x, _empty(size, sparse, dense, x))
     old = tuple(x.shape)
-    fits = (sparse, dense) == (_parts.sparse_dim(x), _parts.dense_dim(x)) and size[sparse:] == old[sparse:]
-    if not fits or any(new < had for new, had in zip(size[:sparse], old, strict=False)):
+    fits = (sparse, dense) == (_parts.sparse_dim(x), _parts.dense_dim(x))
+    if not fits or any(new < had for new, had in zip(size, old, strict=True)):
         raise RuntimeError(
-            f"taeda.Tensor.{name}: what is stored must fit: sparse sizes may grow only, dense ones must stay; from "
-            f"{old} with {_parts.sparse_dim(x)} sparse dimensions to {size} with {sparse}"
+            f"taeda.Tensor.{name}: what is stored must fit: sizes may grow only; from {old} with "
+            f"{_parts.sparse_dim(x)} sparse dimensions to {size} with {sparse}"
         )
     indices, _, values = _C._sparse_parts(x)
+    if size[sparse:] != old[sparse:]:  # the values keep their order in memory, as those of a dense tensor do
+        longer = values.new_zeros((values.shape[0], *size[sparse:]))
+        longer.view(-1)[: values.numel()] = values.reshape(-1)
+        values = longer
     return assign(x, _parts.coo(indices, values, size, _C._sparse_is_coalesced(x)))
 
 

@@ -7,6 +7,7 @@ gradient has the pattern of its matrix and none is ever dense behind a sparse on
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import taeda
@@ -104,6 +105,8 @@ def _sparse_product(a: Tensor, b: Tensor) -> Tensor:
 
 def addition(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Any = 1, alpha: Any = 1, name: str = "addmm") -> Tensor:
     """``beta * self + alpha * mat1 @ mat2``; ``self`` is not read where ``beta`` is 0."""
+    if self.dim() > 2:
+        raise RuntimeError(f"taeda.{name}: self is broadcast to the product's two dimensions; got {tuple(self.shape)}")
     if not is_sparse(mat1) and not is_sparse(mat2):
         made = mat1 @ mat2
     else:
@@ -194,6 +197,8 @@ def sampled_addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1.0,
     """
     if not is_sparse(input) or is_sparse(mat1) or is_sparse(mat2):
         raise RuntimeError("taeda.sparse.sampled_addmm: takes a sparse matrix and two dense ones")
+    if input.dim() == 2 < mat1.dim() and input.layout == CSR:  # one matrix for a batch of products
+        input = _repeated(input, mat1.shape[:-2])
     fits = mat1.dim() == mat2.dim() == input.dim() and mat1.shape[-1] == mat2.shape[-2]
     if not fits or input.shape != (*mat1.shape[:-1], mat2.shape[-1]):
         raise RuntimeError(
@@ -215,6 +220,14 @@ def sampled_addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1.0,
     values = dots * alpha if beta == 0 else values_of(input) * beta + dots * alpha
     result = with_values(input, values)
     return result if out is None else assign(out, result)
+
+
+def _repeated(x: Tensor, heads: Sequence[int]) -> Tensor:
+    """A batch of a compressed matrix."""
+    pattern = pattern_of(x)
+    parts = (pattern.indices, pattern.plain, values_of(x))
+    pointers, plain, values = (p.expand(*heads, *p.shape).contiguous() for p in parts if p is not None)
+    return compressed(x.layout, pointers, plain, values, (*heads, *x.shape))
 
 
 @_C._overridable

@@ -58,3 +58,15 @@ def test_gradients_go_to_what_is_kept() -> None:
     taeda.masked.amax(s, (0, 1, 2), mask=mask).to_dense().backward()
     grad = s.grad.to_dense()
     assert grad.count_nonzero() == 1 and x[grad != 0].item() == x[mask].max().item()
+
+
+@pytest.mark.parametrize("layout", ["sparse_coo", "sparse_csr"])
+def test_a_mask_at_fewer_places(layout):
+    x = taeda.tensor([[1.0, -2], [3, 4]])
+    masked = taeda.masked.masked_tensor(*(part.to_sparse(layout=getattr(taeda, layout)) for part in (x, x > 0)))
+    assert masked.get_data().to_dense().tolist() == [[1, 0], [3, 4]]
+
+
+def test_is_any_true():
+    x = taeda.masked.masked_tensor(taeda.tensor([True, False]), taeda.tensor([False, True]))
+    assert not x._is_any_true().get_data() and x._is_any_true().get_mask()

@@ -82,8 +82,38 @@ CALLS = {
     "int": lambda t: s(t).int().sum(),
     "addmm": lambda t: t.sparse.addmm(t.ones(3, 2), s(t), t.ones(4, 2), beta=2, alpha=3),
     "sspaddmm": lambda t: t.sspaddmm(s(t), t.eye(3).to_sparse(), t.ones(3, 4)).to_dense(),
+    "zero_": lambda t: [s(t, layout).zero_() for layout in ("sparse_coo", "sparse_csr", "sparse_csc")],
+    "resize_as_": lambda t: t.eye(2).to_sparse().resize_as_(t.eye(3).to_sparse()),
+    "resize_as_ of dense dims": lambda t: hybrid(t).resize_as_(t.ones(2, 3).to_sparse(1))._values()[0, :2],
+    "transpose_": lambda t: s(t).transpose_(0, 1).coalesce(),
+    "a batch turned": lambda t: t.ones(2, 3, 2, 2).to_sparse_csr().transpose(0, 1),
+    "blocks of a batch": lambda t: t.stack([t.eye(4), t.eye(4).flip(0)]).to_sparse_bsr((2, 2)),
+    "sampled for a batch": lambda t: t.sparse.sampled_addmm(t.eye(2).to_sparse_csr(), t.ones(3, 2, 2), t.ones(3, 2, 2)),
+    "truth": lambda t: [bool(t.tensor([[x]]).to_sparse()) for x in (0.0, 2.0)],
+    "imag": lambda t: t.eye(2, dtype=t.complex64).to_sparse().imag,
+    "real": lambda t: t.eye(2, dtype=t.complex64).to_sparse().real,
+    "broadcast": lambda t: t._sparse_broadcast_to(t.ones(1, 2).to_sparse(), (2, 2)).to_dense(),
+    "mask with repeats": lambda t: t.arange(4.0).sparse_mask(t.sparse_coo_tensor([[3, 1, 3]], [1.0, 1, 1], (4,))),
+    "zeros of another layout": lambda t: [
+        t.zeros_like(t.ones(2, 2), layout=t.sparse_coo),
+        t.zeros_like(s(t), layout=t.strided),
+    ],
+    "nothing added": lambda t: t.zeros(2, 2).to_sparse() + hybrid(t),
+    "order 0": lambda t: s(t).norm(0),
+    "sum of repeats": lambda t: t.sparse.sum(t.sparse_coo_tensor([[1, 1]], [[1.0, 2], [3, 4]], (3, 2)), 1),
+    "gradient of nothing": lambda t: gradient_of_sum(t, t.zeros(2, 2).to_sparse()),
+    "indices of two dtypes": lambda t: t.sparse_csr_tensor(t.tensor([0, 1], dtype=t.int32), t.tensor([1]), t.ones(1)),
     "reduce": lambda t: t.sparse.mm(s(t, "sparse_csr"), t.arange(8.0).reshape(4, 2), "amax"),
 }
+
+
+def hybrid(t):
+    return t.sparse_coo_tensor([[1]], [[1.0, 2]], (2, 2))
+
+
+def gradient_of_sum(t, x):
+    t.sparse.sum(x.requires_grad_()).backward()
+    return x.grad
 
 
 def gradient(t):
@@ -112,6 +142,15 @@ REFUSED = [
     lambda t: t.eye(3).to_sparse_bsr((2, 2)),
     lambda t: s(t).item(),
     lambda t: s(t) == s(t),
+    lambda t: s(t).scatter_(0, t.tensor([[0]]), 1.0),
+    lambda t: t.zeros_like(s(t), memory_format=t.preserve_format),
+    lambda t: t.eye(2).to_sparse().resize_as_(t.eye(2)),
+    lambda t: s(t, "sparse_csr").resize_((3, 3)),
+    lambda t: t.stack([t.eye(2), t.ones(2, 2)]).to_sparse_bsr((1, 1)),
+    lambda t: t.zeros(0, 2, 2).to_sparse_csr(),
+    lambda t: t.addmm(t.ones(1, 3, 2), s(t), t.ones(4, 2)),
+    lambda t: t._sparse_broadcast_to(s(t), (3, 5)),
+    lambda t: t._validate_sparse_csr_tensor_args(t.tensor([0, 1.0]), t.tensor([1]), t.ones(1), (1, 2)),
 ]
 
 

@@ -166,7 +166,8 @@ def test_unchecked_indices_raise_where_they_are_used():
             call()
 
 
-def test_the_switch_that_programs_ask():
+def test_the_switch_that_programs_ask(monkeypatch):
+    monkeypatch.setattr(taeda.sparse.check_sparse_tensor_invariants, "_enabled", None)
     switch = taeda.sparse.check_sparse_tensor_invariants
     assert not switch.is_enabled()
     with switch():
@@ -241,3 +242,18 @@ def test_zeros_into_a_sparse_tensor(convert):
         assert (out.layout, out.shape, out.dtype, out._nnz()) == (layout, (2, 3), taeda.float64, 0)
         with pytest.raises(RuntimeError, match="got dtype=torch.int32"):
             make(2, 3, out=out, dtype=taeda.int32)
+
+
+def test_checks_can_be_left_out(monkeypatch):
+    checks = taeda.sparse.check_sparse_tensor_invariants
+    monkeypatch.setattr(checks, "_enabled", None)
+    with checks(enable=False):
+        assert not checks.is_enabled()
+        assert taeda.sparse_coo_tensor([[5]], [1.0], (2,))._nnz() == 1
+        with checks(), pytest.raises(RuntimeError, match="does not fit"):
+            taeda.sparse_coo_tensor([[5]], [1.0], (2,))
+    with pytest.raises(RuntimeError, match="does not fit"):
+        taeda.sparse_coo_tensor([[5]], [1.0], (2,))
+    again = checks()
+    with again, pytest.raises(RuntimeError, match="entered"), again:
+        pass

@@ -60,6 +60,8 @@ Tensor empty_like(const Tensor& self, std::optional<DType> dtype, std::optional<
 
 Tensor zeros_like(const Tensor& self, std::optional<DType> dtype, std::optional<Layout> layout,
                   std::optional<Device> device, std::optional<bool>, std::optional<MemoryFormat> memory_format) {
+  if (layout && *layout != Layout::Strided)
+    return ops::zeros(self.sizes(), dtype.value_or(self.dtype()), layout, device.value_or(self.device()));
   Tensor result = fresh_like(self, dtype, layout, device, memory_format);
   ops::zero_(result);
   return result;

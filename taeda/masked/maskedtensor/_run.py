@@ -141,6 +141,11 @@ def _all_any(func: Any, input: MaskedTensor, dim: Any = None, keepdim: bool = Fa
     return MaskedTensor.of(func(data, *given), mask.any(*given))
 
 
+def _is_any_true(func: Any, input: MaskedTensor) -> MaskedTensor:
+    counts = input._masked_mask.any()
+    return MaskedTensor.of((input._masked_data & input._masked_mask).any(), counts)
+
+
 def _where(func: Any, condition: Tensor, input: Any, other: Any) -> MaskedTensor:
     """Where both are masked each side brings its mask; a plain side counts whole."""
     chosen = _data(condition)
@@ -168,6 +173,7 @@ _RULES: dict[str, Rule] = {
     "any": _all_any,
     "bmm": _matmul,
     "grad": grad,
+    "_is_any_true": _is_any_true,
     "is_same_size": _is_same_size,
     "max": _extreme,
     "min": _extreme,

@@ -134,24 +134,27 @@ def _checked(data: Any, mask: Any) -> Tensor:
             "taeda.masked.masked_tensor: data and mask must have one shape; got "
             f"{tuple(data.shape)} and {tuple(mask.shape)}"
         )
-    _check_layouts(data, mask)
-    return data
+    return _fitted(data, mask)
 
 
-def _check_layouts(data: Tensor, mask: Tensor) -> None:
+def _fitted(data: Tensor, mask: Tensor) -> Tensor:
+    """Data with elements where the mask has them, which may be at fewer places."""
     if data.layout != mask.layout or data.layout not in (taeda.strided, taeda.sparse_coo, taeda.sparse_csr):
         raise TypeError(
             "taeda.masked.masked_tensor: data and mask must be of one layout, strided, sparse_coo or sparse_csr; got "
             f"{data.layout} and {mask.layout}"
         )
+    if data.layout == taeda.strided:
+        return data
+    if data._nnz() != mask._nnz():
+        return data.sparse_mask(mask)
     if data.layout == taeda.sparse_coo:
         pairs = [(data.coalesce().indices(), mask.coalesce().indices())]
-    elif data.layout == taeda.sparse_csr:
-        pairs = [(data.crow_indices(), mask.crow_indices()), (data.col_indices(), mask.col_indices())]
     else:
-        return
+        pairs = [(data.crow_indices(), mask.crow_indices()), (data.col_indices(), mask.col_indices())]
     if not all(a.shape == b.shape and taeda.equal(a, b) for a, b in pairs):
         raise ValueError("taeda.masked.masked_tensor: data and mask must have elements at the same positions")
+    return data
 
 
 def _number(value: Any, counts: bool) -> str:

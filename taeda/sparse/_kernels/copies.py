@@ -48,6 +48,16 @@ def conj(self: Tensor) -> Tensor:
     return with_values(self, values_of(self).conj().resolve_conj()) if self.is_complex() else self
 
 
+@sparse("real")
+def real(self: Tensor) -> Tensor:
+    return with_values(self, values_of(self).real) if self.is_complex() else self
+
+
+@sparse("imag")
+def imag(self: Tensor) -> Tensor:
+    return with_values(self, values_of(self).imag)
+
+
 class _ToDense(taeda.autograd.Function):
     """The way whose gradient is not restricted to the pattern."""
 

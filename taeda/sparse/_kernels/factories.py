@@ -18,6 +18,7 @@ from taeda.sparse._parts import (
     block_of,
     build,
     dense_dim,
+    is_sparse,
     marked,
     pattern_of,
     stored,
@@ -28,9 +29,11 @@ from taeda.types import _dtype, _layout
 @sparse("zeros_like")
 def zeros_like(self: Tensor, dtype: _dtype | None = None, layout: _layout | None = None, device: Any = None,
                pin_memory: bool = False, memory_format: Any = None) -> Tensor:  # fmt: skip
+    if layout == taeda.strided:
+        like = taeda.empty(self.shape, dtype=dtype or self.dtype, device=device or self.device)
+        return taeda.zeros_like(like, memory_format=memory_format or taeda.contiguous_format)
+    _check_format(memory_format)
     if layout is not None and layout != self.layout:
-        if layout == taeda.strided:
-            return taeda.zeros(self.shape, dtype=dtype or self.dtype, device=device or self.device)
         block = block_of(self) if self.layout in BLOCKED and layout in BLOCKED else None
         return without_elements(layout, self.shape, dtype or self.dtype, device or self.device, dense_dim(self), block)
     return build(empty_pattern(self, device), empty_values(self, dtype, device))
@@ -39,13 +42,14 @@ def zeros_like(self: Tensor, dtype: _dtype | None = None, layout: _layout | None
 @coordinates("empty_like")
 def empty_like(self: Tensor, dtype: _dtype | None = None, layout: _layout | None = None, device: Any = None,
                pin_memory: bool = False, memory_format: Any = None) -> Tensor:  # fmt: skip
-    _check_format(memory_format)
-    return zeros_like(self, dtype, layout, device)
+    return zeros_like(self, dtype, layout, device, pin_memory, memory_format)
 
 
 def _check_format(memory_format: Any) -> None:
     if memory_format is not None:
-        raise RuntimeError(f"taeda.empty_like: memory formats are of strided tensors; got {memory_format}")
+        raise RuntimeError(
+            f"taeda.zeros_like, empty_like: a memory format is of strided tensors; got {memory_format} for a sparse one"
+        )
 
 
 @compressed("empty_like")
@@ -91,15 +95,10 @@ def new_zeros(self: Tensor, size: Sequence[int], dtype: _dtype | None = None, la
     return without_elements(layout or self.layout, size, dtype or self.dtype, device or self.device)
 
 
-@coordinates("zero_")
+@sparse("zero_")
 def zero_(self: Tensor) -> Tensor:
+    """Nothing is stored any more."""
     return assign(self, zeros_like(self))
-
-
-@compressed("zero_")
-def zero_values_(self: Tensor) -> Tensor:
-    """The elements stay stored, as zeros."""
-    return assign(self, build(pattern_of(self), taeda.zeros_like(_C._sparse_parts(self)[2])))
 
 
 @compressed("fill.Scalar")
@@ -117,12 +116,26 @@ def normal_(self: Tensor, mean: float = 0, std: float = 1, generator: Any = None
     return assign(self, build(pattern_of(self), values))
 
 
+@sparse("resize_as_")
+def resize_as_(self: Tensor, the_template: Tensor, memory_format: Any = None) -> Tensor:
+    if memory_format is not None or not is_sparse(self) or not is_sparse(the_template):
+        raise NotImplementedError(
+            "taeda.Tensor.resize_as_: a sparse tensor is resized as another one, without a memory format; got "
+            f"{self.layout} and {the_template.layout}"
+        )
+    return self.resize_as_sparse_(the_template) if self.layout == COO else resize_(self, the_template.shape)
+
+
 @compressed("resize_")
 def resize_(self: Tensor, size: Sequence[int], memory_format: Any = None) -> Tensor:
-    """A matrix of another size that holds the elements which fit; the number of dimensions stays."""
+    """A matrix with fewer or more rows, and more columns, that holds the elements which fit."""
     if len(size) != self.dim() or pattern_of(self).batch or dense_dim(self):
         raise RuntimeError(
             f"taeda.Tensor.resize_: takes a plain matrix and two sizes; got {tuple(self.shape)} and {tuple(size)}"
+        )
+    if size[1] < self.shape[1]:
+        raise RuntimeError(
+            f"taeda.Tensor.resize_: a sparse matrix keeps its columns; got {size[1]} for {self.shape[1]}: slice it"
         )
     from taeda.sparse._convert import from_coo, to_coo
 

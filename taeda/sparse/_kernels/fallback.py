@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import taeda
@@ -60,9 +61,19 @@ def has_kernel(op: OpOverload, key: str) -> bool:
 # --- in place and out=
 
 
+_under_way = threading.local()
+
+
 def _into(op: OpOverload, given: dict[str, Any], written: list[str]) -> Any:
+    names: set[str] = _under_way.__dict__.setdefault("names", set())
     functional, arguments = _functional(op, given, written)
-    results = functional(**arguments)
+    if op.name() in names:  # the functional form is made of this one
+        raise refusal(op, [x for x in given.values() if isinstance(x, Tensor)])
+    names.add(op.name())
+    try:
+        results = functional(**arguments)
+    finally:
+        names.discard(op.name())
     several = results if isinstance(results, (list, tuple)) else (results,)
     for name, result in zip(written, several, strict=True):
         write(op, given[name], result)

@@ -64,7 +64,7 @@ def run(op: OpOverload, given: dict[str, Any], tensors: list[str], rule: Rule) -
     numbers = [name for name in tensors if not is_sparse(given[name]) and given[name].numel() == 1]
     others = [name for name in tensors if name not in sparse and name not in numbers]
     shape = taeda.broadcast_shapes(*(given[name].shape for name in tensors))
-    given = given | {name: _expanded(given[name], shape) for name in sparse if given[name].layout == COO}
+    given = given | {name: expanded(given[name], shape) for name in sparse if given[name].layout == COO}
     if others and not any(name in rule.alone for name in sparse):
         raise _refusal(op, sparse, given, "its result with a dense operand would be dense")
     if not rule.alone.intersection(sparse) and not _keeps(op, given, tensors, numbers, rule):
@@ -76,7 +76,7 @@ def run(op: OpOverload, given: dict[str, Any], tensors: list[str], rule: Rule) -
     return _several(op, given, sparse, numbers, rule, shape)
 
 
-def _expanded(x: Tensor, shape: taeda.Size) -> Tensor:
+def expanded(x: Tensor, shape: taeda.Size) -> Tensor:
     """Coordinates that broadcast to a shape; an element of a dimension of size 1 is stored at each place along it."""
     if x.shape == shape:
         return x

@@ -96,3 +96,10 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 def triangular_solve(self: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
                      ) -> tuple[Tensor, Tensor]:  # fmt: skip
     return _products.triangular_solve(self, A, upper, transpose, unitriangular), self.new_empty(0)
+
+
+@sparse("triangular_solve.X")
+def triangular_solve_out(self: Tensor, A: Tensor, upper: bool = True, transpose: bool = False,
+                         unitriangular: bool = False, *, X: Tensor, M: Tensor) -> tuple[Tensor, Tensor]:  # fmt: skip
+    made, nothing = triangular_solve(self, A, upper, transpose, unitriangular)
+    return X.resize_(made.shape).copy_(made) if X.shape != made.shape else X.copy_(made), M.resize_(0).copy_(nothing)

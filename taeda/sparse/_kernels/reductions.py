@@ -201,12 +201,13 @@ def vector_norm(self: Tensor, ord: float = 2, dim: _Dims = None, keepdim: bool =
                 ) -> Tensor:  # fmt: skip
     dims = _wrapped("norm", dim, self.dim())
     x = _each_once(self)
-    if ord <= 0 and values_of(x).numel() < x.numel():
+    whole = len(dims) == self.dim() and not keepdim
+    if ord < 0 and values_of(x).numel() < x.numel():
         raise NotImplementedError(f"taeda.norm: order {ord} counts zeros, so a sparse tensor needs to_dense() first")
-    if len(dims) == self.dim() and not keepdim:
+    if whole:
         return taeda.linalg.vector_norm(values_of(x).reshape(-1), ord, dtype=dtype)
-    if ord == math.inf:
-        raise NotImplementedError("taeda.norm: order inf along dimensions of a sparse tensor needs to_dense() first")
+    if ord in (0, math.inf):
+        raise NotImplementedError(f"taeda.norm: order {ord} along dimensions of a sparse tensor needs to_dense() first")
     powers = _of_values(x, lambda v: (v if dtype is None else v.to(dtype)).abs() ** ord)
     return sum_dims(powers, dims, keepdim) ** (1 / ord)
 

@@ -16,6 +16,7 @@ from taeda.sparse._parts import (
     COO,
     CSC,
     CSR,
+    assign,
     batch_dim,
     build,
     checked_below,
@@ -76,6 +77,11 @@ def transpose(self: Tensor, dim0: int, dim1: int) -> Tensor:
     return permute(self, order)
 
 
+@coordinates("transpose_")
+def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
+    return assign(self, transpose(self, dim0, dim1))
+
+
 @compressed("transpose.int")
 def transpose_compressed(self: Tensor, dim0: int, dim1: int) -> Tensor:
     """Rows and columns change their names; other dimensions take the way of coordinates."""
@@ -91,7 +97,7 @@ def transpose_compressed(self: Tensor, dim0: int, dim1: int) -> Tensor:
                 f"taeda.transpose: of layout {self.layout} the batch's dimensions, or the matrix's, change places; got "
                 f"dimensions {dim0} and {dim1}"
             )
-        return like(transpose(coalesce(to_coo(self)), dim0, dim1), self)
+        return _shown(self, _batch_transposed(self, a, b), a, b)
     pattern, values = pattern_of(self), values_of(self)
     size = list(self.shape)
     size[a], size[b] = size[b], size[a]
@@ -101,6 +107,15 @@ def transpose_compressed(self: Tensor, dim0: int, dim1: int) -> Tensor:
         values = values.transpose(batch + 1, batch + 2)
     turned = pattern._replace(layout=_TURNED[self.layout], size=tuple(size), block=block)
     return _shown(self, build(turned, values), a, b)
+
+
+def _batch_transposed(self: Tensor, a: int, b: int) -> Tensor:
+    """Two dimensions of the batch swapped: those of indices and values."""
+    pattern, size = pattern_of(self), list(self.shape)
+    assert pattern.plain is not None
+    size[a], size[b] = size[b], size[a]
+    indices, plain = (x.transpose(a, b).contiguous() for x in (pattern.indices, pattern.plain))
+    return build(pattern._replace(indices=indices, plain=plain, size=tuple(size)), values_of(self).transpose(a, b))
 
 
 def _shown(base: Tensor, view: Tensor, dim0: int, dim1: int) -> Tensor:

@@ -9,6 +9,7 @@ import taeda
 from taeda import _C, Tensor
 from taeda.sparse._convert import to_coo
 from taeda.sparse._kernels import pointwise
+from taeda.sparse._kernels.factories import zeros_like
 from taeda.sparse._kernels.fallback import fallback
 from taeda.sparse._kernels.registry import sparse
 from taeda.sparse._kernels.rules import rules
@@ -40,6 +41,7 @@ def sub(self: Tensor, other: Tensor, alpha: Any = 1) -> Tensor:
 
 def _sum(op: Any, self: Tensor, other: Tensor, alpha: Any, factor: Any) -> Tensor:
     if is_sparse(self) and is_sparse(other):
+        self, other = _split_as(self, other), _split_as(other, self)
         if self.layout == other.layout == COO and not _are_coalesced(self, other) and _fit(self, other):
             return _joined(self, other, factor)
         given = {"self": self, "other": other, "alpha": alpha}
@@ -52,6 +54,13 @@ def _sum(op: Any, self: Tensor, other: Tensor, alpha: Any, factor: Any) -> Tenso
     if is_sparse(other):
         return _added(self.to(dtype), other, factor)
     return _added((other * factor if factor != 1 else other).to(dtype), self, 1)
+
+
+def _split_as(x: Tensor, model: Tensor) -> Tensor:
+    """Coordinates without elements, with as many sparse dimensions as others have: zero, whatever is dense of it."""
+    if x.layout != COO or model.layout != COO or x.shape != model.shape or stored(x) or not stored(model):
+        return x
+    return x if sparse_dim(x) == sparse_dim(model) else zeros_like(model, x.dtype)
 
 
 def _are_coalesced(*tensors: Tensor) -> bool:
