@@ -48,12 +48,22 @@ def test_sizes_vary(name):
     close(module, taeda.onnx.export(module, args, dynamic_shapes=shapes, verify=True), second)
 
 
+@pytest.mark.parametrize("opset", [13, 18])
+def test_diagonals_and_windows_by_sizes(opset):
+    shapes = ({0: taeda.export.Dim("t"), 1: taeda.export.Dim("s")},)
+    module = Call(lambda x: (x.tril(x.shape[1] - x.shape[0]), x.triu(x.shape[0] - 2), x.unfold(1, 2, 2)))
+    program = taeda.onnx.export(module, (taeda.randn(3, 5),), dynamic_shapes=shapes, opset_version=opset, verify=True)
+    close(module, program, (taeda.randn(4, 9),))
+
+
 OPS = {
     "addbmm": (lambda m, a, b: taeda.addbmm(m, a, b, beta=0.5, alpha=2.0), ((2, 4), (3, 2, 5), (3, 5, 4))),
     "celu": (lambda x: (taeda.celu(x, 1.3), taeda.celu(x.double(), 1.3)), ((5,),)),
     "without dimensions": (lambda x: (x.max(0), x.amin(0), x.count_nonzero(0)), ((),)),
     "norms": (lambda x: (taeda.linalg.norm(x, 1), taeda.linalg.norm(x, "fro"), taeda.linalg.norm(x, 3, 0)), ((3, 4),)),
     "bucketize": (lambda x: taeda.bucketize(x, taeda.tensor([-1.0, 0.0, 1.0]), right=True), ((6,),)),
+    "unfold": (lambda x: (x.unfold(1, 2, 1), x.unfold(-1, 3, 2), x.unfold(0, 3, 1)), ((3, 5, 7),)),
+    "det": (lambda x: taeda.linalg.det(x), ((2, 3, 3),)),
     "block_diag": (lambda x, y: taeda.block_diag(x, y), ((2, 3), (4,))),
 }
 

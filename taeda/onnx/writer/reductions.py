@@ -157,6 +157,11 @@ def matmul(g: Builder, self: Value, other: Value) -> Value:
     return g.op("MatMul", self, other)
 
 
+@translates("linalg_det")
+def determinant(g: Builder, A: Value) -> Value:
+    return g.op("Det", A)
+
+
 @translates("linear")
 def linear(g: Builder, input: Value, weight: Value, bias: Value | None = None) -> Value:
     if input.rank == 2 and weight.rank == 2:

@@ -288,10 +288,10 @@ def pixel_unshuffle(g: Builder, self: Value, downscale_factor: int) -> Value:
 
 
 @translates("tril", "triu")
-def triangle(g: Builder, self: Value, diagonal: int = 0) -> Value:
+def triangle(g: Builder, self: Value, diagonal: Any = 0) -> Value:
     upper = "triu" in g.current
     if g.opset >= 14:
-        return g.op("Trilu", self, g.constant(diagonal, taeda.int64), upper_i=int(upper))
+        return g.op("Trilu", self, g.number(diagonal, taeda.int64), upper_i=int(upper))
     rows, columns = g.size_of(self, -2), g.size_of(self, -1)
     there = _triangle_mask(g, rows, columns, diagonal, upper)
     if self.dtype == taeda.bool:
@@ -299,11 +299,23 @@ def triangle(g: Builder, self: Value, diagonal: int = 0) -> Value:
     return g.op("Where", there, self, g.number(0, self.dtype))
 
 
-def _triangle_mask(g: Builder, rows: Any, columns: Any, diagonal: int, upper: bool) -> Value:
+def _triangle_mask(g: Builder, rows: Any, columns: Any, diagonal: Any, upper: bool) -> Value:
     down = g.unsqueeze(arange_(g, 0, rows, 1), [1])
     across = g.unsqueeze(arange_(g, 0, columns, 1), [0])
-    shifted = g.op("Add", down, g.constant(diagonal, taeda.int64))
+    shifted = g.op("Add", down, g.number(diagonal, taeda.int64))
     return g.op("Not", g.op("Less" if upper else "Greater", across, shifted))
+
+
+@translates("unfold")
+def unfold(g: Builder, self: Value, dimension: int, size: int, step: int) -> Value:
+    dim = dimension % self.rank
+    length = g.size_of(self, dim)
+    end = g.op("Sub", length, g.constant(size - 1)) if isinstance(length, Value) else length - size + 1
+    starts = g.unsqueeze(arange_(g, 0, end, step), [1])
+    places = g.op("Add", starts, g.constant(taeda.arange(size).unsqueeze(0)))
+    windows = g.op("Gather", self, places, axis_i=dim)
+    order = [d for d in range(self.rank + 1) if d != dim + 1]
+    return g.transpose(windows, [*order, dim + 1])
 
 
 def arange_(g: Builder, start: Any, end: Any, step: Any, dtype: Any = taeda.int64) -> Value:
