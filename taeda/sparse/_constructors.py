@@ -247,7 +247,9 @@ def _validate_sparse_compressed_tensor_args(compressed_indices: Tensor, plain_in
                                             check_pinning: bool | None = None) -> None:  # fmt: skip
     """RuntimeError where ``sparse_compressed_tensor`` would raise, or would convert indices."""
     for indices in (compressed_indices, plain_indices):
-        if indices.dtype not in (taeda.int32, taeda.int64) or (indices.shape[-1:] and indices.stride(-1) != 1):
+        if indices.dtype not in (taeda.int32, taeda.int64) or (
+            indices.dim() and indices.shape[-1] > 1 and indices.stride(-1) != 1
+        ):
             raise RuntimeError(
                 f"taeda: indices must be int32 or int64 and contiguous; got {indices.dtype} with strides "
                 f"{indices.stride()}"

@@ -203,7 +203,7 @@ def from_coo(x: Tensor, layout: _layout, batch: int = 0, block: tuple[int, int] 
         lines = size[-2]
         if not batch and block is None:
             pointers = row_pointers(x)
-            return compressed(layout, pointers, plain, values, x.shape)
+            return compressed(layout, pointers, plain.contiguous(), values, x.shape)
     else:
         order = _order_by_columns(indices, size)
         indices, values = indices.index_select(1, order), values.index_select(0, order)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import warnings
 from types import ModuleType
 from typing import Any
@@ -134,3 +135,52 @@ def test_a_histogram_leaves_infinite_elements_out() -> None:
         other(x * float("inf"))
     other(x)
     assert taeda.equal(other.histogram, plain.histogram) and taeda.equal(other.max_val, plain.max_val)
+
+
+_LEARNED = {
+    "one scale": dict(observer="MovingAverageMinMaxObserver", dtype="quint8", qscheme="per_tensor_affine"),
+    "symmetric": dict(observer="MovingAverageMinMaxObserver", dtype="qint8", qscheme="per_tensor_symmetric"),
+    "channels": dict(observer="MovingAveragePerChannelMinMaxObserver", dtype="qint8", qscheme="per_channel_affine",
+                     ch_axis=1, channel_len=3, use_grad_scaling=True),
+}  # fmt: skip
+
+
+def _learn(lib: Any, case: dict[str, Any], x: list[list[float]]) -> list[Any]:
+    """Watches, then learns two steps."""
+    module = importlib.import_module(f"{lib.__name__}.ao.quantization._learnable_fake_quantize")
+    quantization = importlib.import_module(f"{lib.__name__}.ao.quantization")
+    least, most = (0, 255) if case["dtype"] == "quint8" else (-128, 127)
+    given = {k: getattr(lib, v) if k in ("dtype", "qscheme") else v for k, v in case.items() if k != "observer"}
+    layer = module._LearnableFakeQuantize(getattr(quantization, case["observer"]), least, most, **given)
+    data = lib.tensor(x)
+    found = [layer(data).tolist(), list(layer.state_dict())]
+    layer.enable_param_learning()
+    optimizer = lib.optim.SGD(layer.parameters(), lr=1e-3)
+    for _ in range(2):
+        optimizer.zero_grad()
+        layer(data * 1.5).pow(2).sum().backward()
+        found.append([layer.scale.grad.tolist(), layer.zero_point.grad.tolist()])
+        optimizer.step()
+        found.append(layer.scale.tolist())
+    layer.enable_static_observation()
+    return [*found, lib.equal(layer(data), data), [part.tolist() for part in layer.calculate_qparams()]]
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("name", _LEARNED)
+def test_learned_scales_as_pytorch(name: str) -> None:
+    torch = pytest.importorskip("torch")
+    x = [[-1.3, 0.2, 2.7], [0.6, -0.1, 1.1]]
+    ours, theirs = (_learn(lib, _LEARNED[name], x) for lib in (taeda, torch))
+    assert str(ours[1]) == str(theirs[1]) and ours[-2] == theirs[-2]
+    for mine, other in zip(ours, theirs, strict=True):
+        if not isinstance(mine, bool) and not isinstance(mine[0], str):
+            assert taeda.allclose(*(taeda.tensor(part, dtype=taeda.float64).flatten() for part in (mine, other)), 1e-4)
+
+
+def test_learned_scales_refuse_no_range() -> None:
+    from taeda.ao.quantization._learnable_fake_quantize import _LearnableFakeQuantize
+
+    for arguments in ({"quant_min": 5, "quant_max": 5}, {"quant_max": 300}, {"channel_len": 0}):
+        with pytest.raises(AssertionError, match="FakeQuantize"):
+            _LearnableFakeQuantize(q.MovingAverageMinMaxObserver, **arguments)

@@ -125,3 +125,10 @@ def test_scipy_both_ways():
     coo = a.tocoo()
     y = taeda.sparse_coo_tensor(np.stack([coo.row, coo.col]), coo.data, coo.shape)
     assert np.array_equal(y.to_dense().numpy(), a.toarray())
+
+
+def test_indices_of_columns_are_contiguous():
+    places = taeda.tensor([[0, 1], [1, 0]]).t()
+    x = taeda.sparse_coo_tensor(places, [1.0, 2.0], (2, 2), is_coalesced=True).to_sparse_csr()
+    assert x.col_indices().is_contiguous()
+    taeda._validate_sparse_csr_tensor_args(x.crow_indices(), x.col_indices(), x.values(), x.shape)
