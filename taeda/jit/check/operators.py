@@ -365,6 +365,34 @@ def _repeated(single: Convert, element: Any, count: int) -> Convert:
 # --- Calls
 def find(kind: str, args: Sequence[Value], kwargs: dict[str, Value], exact: bool = False) -> Match | list[str]:
     """The overload that takes the values, or for each why it does not."""
+    key = None if exact or any(map(_is_literal, (*args, *kwargs.values()))) else _call_key(kind, args, kwargs)
+    if key in _CHOSEN:
+        schema, level = _CHOSEN[key]
+        again = match(schema, args, kwargs, level)
+        if isinstance(again, Match):
+            return again
+    found = _search(kind, args, kwargs, exact)
+    if isinstance(found, list):
+        return found
+    if key is not None:
+        _CHOSEN[key] = (found[0].schema, found[1])
+    return found[0]
+
+
+_CHOSEN: dict[Any, tuple[FunctionSchema, int]] = {}  # by the types of a call's values: the overload, how far it bends
+
+
+def _is_literal(value: Value) -> bool:
+    """Whether more than its type decides which overload takes the value."""
+    return value.node().kind() in ("prim::ListConstruct", "prim::DictConstruct")
+
+
+def _call_key(kind: str, args: Sequence[Value], kwargs: dict[str, Value]) -> Any:
+    named = tuple([(name, id(value.static_type)) for name, value in kwargs.items()])
+    return (kind, tuple([id(value.static_type) for value in args]), named)
+
+
+def _search(kind: str, args: Sequence[Value], kwargs: dict[str, Value], exact: bool) -> tuple[Match, int] | list[str]:
     why: list[str] = []
     schemas = schemas_of(kind)
     for level in (EXACT,) if exact else (EXACT, CONVERTING, WIDENING):
@@ -374,11 +402,11 @@ def find(kind: str, args: Sequence[Value], kwargs: dict[str, Value], exact: bool
             found = match(schema, args, kwargs, level)
             if isinstance(found, Match):
                 if level == EXACT:
-                    return found
+                    return found, level
                 fitting.append(found)
             why.append(f"{schema}: {found}")
         if fitting:  # a truth is not made a number because another argument is converted
-            return min(fitting, key=_conversions)
+            return min(fitting, key=_conversions), level
     return why
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from taeda.jit.ir import Graph
+from taeda.jit.optimise.aliases import kept
 from taeda.jit.optimise.batch_norm import fold_batch_norms
 from taeda.jit.optimise.branches import fold_branches, lower_tuples, peel_loops, unroll_counted_loops, unroll_loops
 from taeda.jit.optimise.common_subexpressions import merge_common_subexpressions
@@ -29,14 +30,16 @@ _ROUNDS = 3  # what one pass does may let another do more
 
 def steps(graph: Graph, passes: list[Pass] | None = None) -> Iterator[Pass]:
     """Runs the passes, in rounds until none changes anything more, and gives each that changed the graph."""
-    for _ in range(_ROUNDS):
-        changed = False
-        for each in PASSES if passes is None else passes:
-            if each(graph):
-                changed = True
-                yield each
-        if not changed:
-            return
+    with kept(graph) as forget:
+        for _ in range(_ROUNDS):
+            changed = False
+            for each in PASSES if passes is None else passes:
+                if each(graph):
+                    forget()
+                    changed = True
+                    yield each
+            if not changed:
+                return
 
 
 def fold_numerics(graph: Graph) -> bool:

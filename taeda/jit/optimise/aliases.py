@@ -6,6 +6,8 @@ and what goes outside (results, arguments of calls) is in one set for each kind 
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from taeda.jit.ir import Block, Graph, Node, Value
@@ -24,6 +26,37 @@ def is_shared(type: Any) -> bool:
     if kind in ("OptionalType", "UnionType") or (kind == "TupleType"):
         return any(is_shared(inner) for inner in type.containedTypes())
     return True
+
+
+_KEPT: dict[Graph, Any] = {}  # the sets of the graphs that passes are at work on; None if there are none yet
+
+
+def aliases_of(graph: Graph) -> Aliases:
+    """The sets of a graph as it is now; inside of `kept`, the same ones until a pass changes it."""
+    if graph not in _KEPT:
+        return Aliases(graph)
+    if _KEPT[graph] is None:
+        _KEPT[graph] = Aliases(graph)
+    found: Aliases = _KEPT[graph]
+    return found
+
+
+@contextlib.contextmanager
+def kept(graph: Graph) -> Iterator[Callable[[], None]]:
+    """Keeps the sets of a graph for several passes; what is given forgets them, for when one changed it."""
+    is_outermost = graph not in _KEPT
+    _KEPT[graph] = None
+
+    def forget() -> None:
+        _KEPT[graph] = None
+
+    try:
+        yield forget
+    finally:
+        if is_outermost:
+            del _KEPT[graph]
+        else:
+            forget()
 
 
 class Aliases:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from taeda.jit.ir import Block, Graph, Node
-from taeda.jit.optimise.aliases import Aliases, is_shared
+from taeda.jit.optimise.aliases import Aliases, aliases_of, is_shared
 from taeda.jit.optimise.effects import MAKERS, is_barrier, is_random, writes
 
 Table = dict[Any, Node]
@@ -17,7 +17,7 @@ def merge_common_subexpressions(graph: Graph) -> bool:
     Constants and equal computations become one where the first is seen by all users of the second. What is written to
     is never merged, nor what others than the graph will see as two tensors.
     """
-    return _merge(graph, Aliases(graph), [{}])
+    return _merge(graph, aliases_of(graph), [{}])
 
 
 def _merge(block: Block, aliases: Aliases, tables: list[Table]) -> bool:

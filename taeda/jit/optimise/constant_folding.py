@@ -6,7 +6,7 @@ from typing import Any
 
 from taeda import Tensor
 from taeda.jit.ir import Graph, Node
-from taeda.jit.optimise.aliases import Aliases
+from taeda.jit.optimise.aliases import Aliases, aliases_of
 from taeda.jit.optimise.effects import MAKERS, PURE, is_random, writes
 from taeda.jit.optimise.evaluate import CannotEvaluate, evaluate
 
@@ -20,7 +20,7 @@ def fold_constants(graph: Graph) -> bool:
     Results are numbers, texts and tuples of them, and tensors that are computed from constant tensors, that nothing
     writes to and that do not leave the graph. What raises is left to raise when the program runs.
     """
-    aliases = Aliases(graph)
+    aliases = aliases_of(graph)
     changed = False
     for node in list(graph.all_nodes()):
         if _may_fold(node, aliases):

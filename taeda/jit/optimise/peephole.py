@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from taeda.jit.ir import Graph, Node, Value
-from taeda.jit.optimise.aliases import Aliases
+from taeda.jit.optimise.aliases import Aliases, aliases_of
 from taeda.jit.optimise.branches import known_result
 from taeda.jit.optimise.containers import Rule, constant_like, is_fixed, item_of, length_of, made_by, slice_of
 from taeda.jit.optimise.effects import may_reshape
@@ -21,7 +21,7 @@ def simplify(graph: Graph, believe_dtypes: bool = False) -> bool:
             those of its example.
     """
     rules = _RULES | _DTYPE_RULES if believe_dtypes else _RULES
-    aliases = Aliases(graph)
+    aliases = aliases_of(graph)
     changed = False
     for node in list(graph.all_nodes()):
         changed |= _narrow(node)

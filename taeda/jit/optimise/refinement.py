@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from taeda.jit.ir import Block, Graph, Node, Value
-from taeda.jit.optimise.aliases import Aliases
+from taeda.jit.optimise.aliases import Aliases, aliases_of
 from taeda.jit.optimise.branches import known_result
 
 Known = dict[Value, int]  # an integer, or a list that nobody changes: its length
@@ -26,7 +26,7 @@ def refine_integers(graph: Graph) -> bool:
 def refine_list_lengths(graph: Graph) -> bool:
     """Puts constants in place of ``aten::len`` of lists that nobody changes, where a condition has told what it is.
     Whether it changed the graph."""
-    return _Refiner(graph, Aliases(graph)).run()
+    return _Refiner(graph, aliases_of(graph)).run()
 
 
 class _Refiner:

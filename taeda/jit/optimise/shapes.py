@@ -9,7 +9,7 @@ import taeda
 from taeda import Tensor
 from taeda.jit._ir_types import TensorFacts
 from taeda.jit.ir import Block, Graph, Node, Value
-from taeda.jit.optimise.aliases import Aliases
+from taeda.jit.optimise.aliases import aliases_of
 from taeda.jit.optimise.effects import may_reshape
 from taeda.jit.optimise.evaluate import CannotEvaluate, evaluate_with
 
@@ -20,7 +20,7 @@ def propagate_shapes(graph: Graph) -> bool:
     Ops run on tensors without memory (device ``meta``). Of what depends on sizes that are not known, nothing is said.
     """
     found = _block(graph)
-    aliases = Aliases(graph)
+    aliases = aliases_of(graph)
     for value in graph._all_values():  # what is resized in place has one shape before and another behind
         if value.facts is not None and any(map(may_reshape, aliases.writers(value))):
             value.facts = None
