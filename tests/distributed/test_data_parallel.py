@@ -30,8 +30,10 @@ from taeda.distributed.optim import (
     _apply_optimizer_in_backward,
     _get_in_backward_optimizers,
 )
+from taeda.func import functional_call
 from taeda.nn.functional import cross_entropy
 from taeda.nn.parallel import DistributedDataParallel
+from taeda.nn.parallel.distributed import _MixedPrecision
 from taeda.utils.data import DistributedSampler
 
 pytestmark = needs_mpi
@@ -450,3 +452,72 @@ def _reducer_by_hand(rank: int) -> list[Any]:
 
 def test_a_reducer_by_hand() -> None:
     assert run(2, _reducer_by_hand) == [[[[2.0, 2.0]] * 3, [1.0], 2]] * 2
+
+
+def _in_other_dtypes(rank: int) -> list[str]:
+    """Beside a module that is called in the low dtype by hand, and whose gradients are averaged by hand."""
+    wrong = []
+    for mixed in (_MixedPrecision(taeda.bfloat16), _MixedPrecision(taeda.bfloat16, taeda.float32, taeda.bfloat16)):
+        taeda.manual_seed(0)
+        net = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.Linear(8, 2))
+        whole = copy.deepcopy(net)
+        seen: list[Any] = []
+        net[0].register_forward_hook(lambda m, args, out, seen=seen: seen.append((args[0].dtype, m.weight.dtype)))
+        wrapped = DistributedDataParallel(net, mixed_precision=mixed)
+        x = taeda.randn(2, 6, 4)
+        out = wrapped(x[rank])
+        out.float().square().sum().backward()
+        for part in x:
+            given = {name: p.to(taeda.bfloat16) for name, p in whole.named_parameters()}
+            functional_call(whole, given, part.to(taeda.bfloat16)).float().square().sum().div(2).backward()
+        if seen != [(taeda.bfloat16,) * 2] or out.dtype != taeda.bfloat16:
+            wrong.append(f"computed in {seen}")
+        if net[1].running_mean.dtype != (mixed.buffer_dtype or taeda.float32):
+            wrong.append("buffers")
+        for mine, other in zip(net.parameters(), whole.parameters(), strict=True):
+            if mine.dtype != taeda.float32 or not taeda.allclose(mine.grad, other.grad, rtol=0.02, atol=0.02):
+                wrong.append(f"gradients {mine.grad} {other.grad}")
+    return wrong
+
+
+@needs_mpi
+def test_another_dtype_in_the_forward_pass() -> None:
+    assert run(2, _in_other_dtypes) == [[]] * 2
+
+
+def _reduced_last(rank: int) -> list[Any]:
+    taeda.manual_seed(0)
+    net = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4), nn.Linear(4, 2))
+    plain = copy.deepcopy(net)
+    delayed = [("0.weight", net[0].weight), ("2.bias", net[2].bias)]
+    if rank:
+        net[0].weight.data.zero_()
+    wrapped = DistributedDataParallel(net, delay_all_reduce_named_params=delayed, param_to_hook_all_reduce=net[0].bias)
+    same = [taeda.equal(net[0].weight, plain[0].weight)]
+    x = taeda.randn(2, 3, 4)
+    with wrapped.no_sync():
+        wrapped(x[rank]).sum().backward()
+    plain(x[rank]).sum().backward()
+    same.append(taeda.equal(net[0].weight.grad, plain[0].weight.grad))
+    net.zero_grad()
+    plain.zero_grad()
+    wrapped(x[rank]).square().sum().backward()
+    plain(x.flatten(0, 1)).square().sum().div(2).backward()
+    for mine, other in zip(net.parameters(), plain.parameters(), strict=True):
+        same.append(taeda.allclose(mine.grad, other.grad, atol=1e-5))
+    everything = DistributedDataParallel(
+        plain, delay_all_reduce_named_params=list(plain.named_parameters()), param_to_hook_all_reduce=plain[0].weight
+    )
+    plain.zero_grad()
+    everything(x[rank]).square().sum().backward()
+    return [
+        *same,
+        all(
+            taeda.allclose(m.grad, o.grad, atol=1e-5) for m, o in zip(net.parameters(), plain.parameters(), strict=True)
+        ),
+    ]
+
+
+@needs_mpi
+def test_some_gradients_are_reduced_last() -> None:
+    assert run(2, _reduced_last) == [[True] * 9] * 2

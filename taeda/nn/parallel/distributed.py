@@ -19,6 +19,7 @@ from taeda.nn.modules.module import Module
 from taeda.nn.modules.sparse import Embedding, EmbeddingBag
 from taeda.nn.parallel._joined import JoinedProcess
 from taeda.nn.parallel._logging import Logger
+from taeda.nn.parallel._mixed import _MixedPrecision, reduce_last
 from taeda.nn.parameter import is_lazy
 
 __all__ = ["DistributedDataParallel"]
@@ -39,6 +40,9 @@ class DistributedDataParallel(Module, Joinable):
         find_unused_parameters: do not wait for gradients of parameters that a forward pass did without.
         gradient_as_bucket_view: gradients are views of what is sent, which saves their memory and two copies.
         static_graph: the same parameters are used in every iteration.
+        delay_all_reduce_named_params, param_to_hook_all_reduce: names and parameters whose gradients are reduced
+            together, at the end of a backward pass that gives that other parameter a gradient.
+        mixed_precision: the module computes in one dtype, and keeps its parameters in another.
         device_mesh: a mesh of one dimension, in place of a group. Where it is part of a larger mesh, parameters that
             are DTensors over the rest of that are taken for their parts.
         skip_all_reduce_unused_params, batched_grad_copy: accepted; results are the same.
@@ -48,7 +52,7 @@ class DistributedDataParallel(Module, Joinable):
         ValueError: no process group; devices given for a module on the CPU, or parameters of several kinds of device;
             this process is not in the group.
         RuntimeError: no parameter requires a gradient, one is uninitialised, or the processes' shapes differ; a group
-            and a mesh, or a mesh of several dimensions.
+            and a mesh, or a mesh of several dimensions; parameters to delay without one to wait for.
     """
 
     def __init__(
@@ -65,7 +69,9 @@ class DistributedDataParallel(Module, Joinable):
         check_reduction: bool = False,
         gradient_as_bucket_view: bool = False,
         static_graph: bool = False,
-        *,
+        delay_all_reduce_named_params: list[tuple[str, Tensor]] | None = None,
+        param_to_hook_all_reduce: Tensor | None = None,
+        mixed_precision: _MixedPrecision | None = None,
         device_mesh: Any = None,
         skip_all_reduce_unused_params: bool = False,
         bucket_cap_mb_list: list[int] | None = None,
@@ -81,9 +87,13 @@ class DistributedDataParallel(Module, Joinable):
             from taeda.distributed.tensor.parallel.ddp import _pre_dp_module_transform
 
             _pre_dp_module_transform(module)
-        self.parameters_to_ignore = set(getattr(module, "_ddp_params_and_buffers_to_ignore", ()))
+        self._left_alone = set(getattr(module, "_ddp_params_and_buffers_to_ignore", ()))
+        self.parameters_to_ignore = set(self._left_alone)
         self.device_type = _device_type(module, self.parameters_to_ignore)
         _check_devices(device_ids, self.device_type)
+        delayed = delay_all_reduce_named_params or []
+        if delayed and param_to_hook_all_reduce is None:
+            raise RuntimeError(f"{_NAME}: delay_all_reduce_named_params needs param_to_hook_all_reduce; got None")
         self.device_ids = None
         self.output_device = None
         self.module = module
@@ -103,7 +113,12 @@ class DistributedDataParallel(Module, Joinable):
         self._divide_by_initial_world_size = True
         if init_sync:
             self._sync_with_first()
+        self.mixed_precision = mixed_precision
+        self.parameters_to_ignore |= {name for name, _ in delayed}
         self._make_reducer()
+        if delayed:
+            assert param_to_hook_all_reduce is not None
+            reduce_last(self, [parameter for _, parameter in delayed], param_to_hook_all_reduce)
 
     def _check_group(self) -> None:
         if _rank_not_in_group(self.process_group):
@@ -145,6 +160,8 @@ class DistributedDataParallel(Module, Joinable):
         self.logger = Logger(self)
         if self._comm_hook is not None:
             self._use_hook(*self._comm_hook)
+        elif (mixed := self.mixed_precision) is not None and (mixed.reduce_dtype or mixed.param_dtype) is not None:
+            self.reducer.hook = lambda bucket: mixed.reduce(self.process_group, bucket)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name not in ("process_group", "reducer", "logger")}
@@ -157,7 +174,10 @@ class DistributedDataParallel(Module, Joinable):
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """The module's own result."""
         self._before_forward()
-        output = self.module(*inputs, **kwargs)
+        if self.mixed_precision is None:
+            output = self.module(*inputs, **kwargs)
+        else:
+            output = self.mixed_precision.call(self.module, self._left_alone, inputs, kwargs)
         self._behind_forward(output)
         return output
 
