@@ -1,5 +1,6 @@
 // An extension as people write them: accessors, dispatch on dtypes, a parallel loop, a gradient, ops of its own.
-#include <torch/extension.h>
+// By the header of older extensions; load_inline has torch/extension.h.
+#include <torch/torch.h>
 
 namespace {
 
