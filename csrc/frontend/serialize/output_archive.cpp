@@ -103,7 +103,10 @@ void OutputArchive::write(const std::string& key, const c10::IValue& ivalue) {
   node_->add({key, Node::Kind::Plain, ivalue, nullptr});
 }
 void OutputArchive::write(const std::string& key, const Tensor& tensor, bool is_buffer) {
-  node_->add({key, is_buffer ? Node::Kind::Buffer : Node::Kind::Parameter, c10::IValue(tensor), nullptr});
+  // Archives hold elements as they lie, so what is conjugated or negated when read is so from here on.
+  bool is_lazy = tensor.defined() && (tensor.is_conj() || tensor.is_neg());
+  c10::IValue value(is_lazy ? tensor.resolve_conj().resolve_neg() : tensor);
+  node_->add({key, is_buffer ? Node::Kind::Buffer : Node::Kind::Parameter, std::move(value), nullptr});
 }
 void OutputArchive::write(const std::string& key, OutputArchive& nested_archive) {
   node_->add({key, Node::Kind::Archive, {}, nested_archive.node_});

@@ -116,3 +116,13 @@ TEST(layers_that_cannot_be) {
                                                   torch::ones({2, 2}), none);
   CHECK_ERROR(F::multi_head_attention_forward(x, x, x, options.static_k(x)), Runtime, "static_k");
 }
+
+TEST(archives_of_what_is_lazily_conjugated) {
+  torch::Tensor x = torch::randn({3}, torch::kComplexFloat), back;
+  for (const torch::Tensor& lazy : {torch::conj(x), torch::_neg_view(x), torch::conj(torch::_neg_view(x))}) {
+    std::stringstream stream;
+    torch::save(lazy, stream);
+    torch::load(back, stream);
+    CHECK(back.equal(lazy) && !back.is_conj() && !back.is_neg());
+  }
+}
