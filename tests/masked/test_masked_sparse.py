@@ -70,3 +70,16 @@ def test_a_mask_at_fewer_places(layout):
 def test_is_any_true():
     x = taeda.masked.masked_tensor(taeda.tensor([True, False]), taeda.tensor([False, True]))
     assert not x._is_any_true().get_data() and x._is_any_true().get_mask()
+    with pytest.raises(ValueError, match="bools"):
+        taeda.masked.masked_tensor(taeda.ones(2), taeda.tensor([False, True]))._is_any_true()
+
+
+def test_is_contiguous_as_the_data():
+    x = taeda.arange(4.0).reshape(2, 2).t()
+    masked = taeda.masked.masked_tensor(x, x > 1)
+    assert not masked.is_contiguous() and masked.contiguous().is_contiguous()
+    assert masked.contiguous().get_mask().is_contiguous()
+    sparse = taeda.masked.masked_tensor(x.to_sparse(), (x > 1).to_sparse())
+    for call in (sparse.is_contiguous, sparse.contiguous):
+        with pytest.raises(ValueError, match="strided data"):
+            call()

@@ -23,7 +23,7 @@ _MOVES = frozenset([
     "unsqueeze", "view", "view_as", "vsplit", "vstack",
 ])  # fmt: skip
 _OF_THE_WHOLE = frozenset(["dim", "ndimension", "numel", "nelement", "size", "element_size", "get_device",
-                           "is_complex", "is_contiguous", "is_floating_point", "is_signed", "type", "__len__",
+                           "is_complex", "is_floating_point", "is_signed", "type", "__len__",
                            "stride"])  # fmt: skip
 _REDUCTIONS = frozenset([
     "amax", "amin", "argmax", "argmin", "logsumexp", "mean", "median", "norm", "prod", "std", "sum", "var",
@@ -142,8 +142,24 @@ def _all_any(func: Any, input: MaskedTensor, dim: Any = None, keepdim: bool = Fa
 
 
 def _is_any_true(func: Any, input: MaskedTensor) -> MaskedTensor:
-    counts = input._masked_mask.any()
-    return MaskedTensor.of((input._masked_data & input._masked_mask).any(), counts)
+    if input.dtype != taeda.bool:
+        raise ValueError(f"taeda._is_any_true: takes bools; got {input.dtype}")
+    return MaskedTensor.of((input._masked_data & input._masked_mask).any(), taeda.tensor(True))
+
+
+def _check_strided(name: str, input: MaskedTensor) -> None:
+    if input.layout != taeda.strided:
+        raise ValueError(f"taeda.Tensor.{name}: is of strided data; got a MaskedTensor of layout {input.layout}")
+
+
+def _is_contiguous(func: Any, input: MaskedTensor, **kwargs: Any) -> bool:
+    _check_strided("is_contiguous", input)
+    return input._masked_data.is_contiguous(**kwargs)
+
+
+def _contiguous(func: Any, input: MaskedTensor, **kwargs: Any) -> MaskedTensor:
+    _check_strided("contiguous", input)
+    return MaskedTensor.of(input._masked_data.contiguous(**kwargs), input._masked_mask.contiguous(**kwargs))
 
 
 def _where(func: Any, condition: Tensor, input: Any, other: Any) -> MaskedTensor:
@@ -174,6 +190,8 @@ _RULES: dict[str, Rule] = {
     "bmm": _matmul,
     "grad": grad,
     "_is_any_true": _is_any_true,
+    "contiguous": _contiguous,
+    "is_contiguous": _is_contiguous,
     "is_same_size": _is_same_size,
     "max": _extreme,
     "min": _extreme,
