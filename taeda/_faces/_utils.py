@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import taeda
 from taeda._main.flat_tensors import _flatten_dense_tensors as _flatten_dense_tensors
 from taeda._main.flat_tensors import _reorder_tensors_as as _reorder_tensors_as
 from taeda._main.flat_tensors import _take_tensors as _take_tensors
@@ -23,6 +24,32 @@ def _element_size(dtype: Any) -> int:
     """How many bytes an element takes."""
     size: int = dtype.itemsize
     return size
+
+
+def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = False) -> int | None:
+    """A device's number: of an int, a device or its name.
+
+    Args:
+        device: an int is given back.
+        optional: None for a device without a number, instead of an error.
+        allow_cpu: -1 for the CPU, instead of an error.
+
+    Raises:
+        ValueError: the device has no number.
+    """
+    if isinstance(device, int):
+        return device
+    where = taeda.device(device) if isinstance(device, str | taeda.device) else None
+    if where is not None and where.type == "cpu":
+        if allow_cpu:
+            return -1
+        raise ValueError(f"taeda._utils._get_device_index: the CPU has no number; got {device!r}")
+    index: int | None = None if where is None else where.index
+    if index is None and not optional:
+        raise ValueError(
+            f"taeda._utils._get_device_index: a device with its number, as cuda:0, or the number; got {device!r}"
+        )
+    return index
 
 
 def _set_obj_state(obj: Any, state: Any) -> Any:

@@ -117,3 +117,24 @@ def test_rows_have_a_scale_each() -> None:
     assert taeda.equal(_decomposed.dequantize_per_token(q, scales, zeros, -128, 127, taeda.int8), x)
     with pytest.raises(AssertionError, match="2 rows"):
         _decomposed.quantize_per_token(x, scales[:1], zeros, -128, 127, taeda.int8)
+
+
+@pytest.mark.parametrize(
+    "device, options, index",
+    [
+        (2, {}, 2),
+        ("cuda:1", {}, 1),
+        (taeda.device("cuda:3"), {}, 3),
+        ("cpu", {"allow_cpu": True}, -1),
+        ("cuda", {"optional": True}, None),
+        (None, {"optional": True}, None),
+    ],
+)
+def test_numbers_of_devices(device, options, index):
+    assert taeda._utils._get_device_index(device, **options) == index
+
+
+@pytest.mark.parametrize("device, options", [("cpu", {"optional": True}), ("cuda", {}), (None, {"allow_cpu": True})])
+def test_devices_without_a_number(device, options):
+    with pytest.raises(ValueError, match="_get_device_index"):
+        taeda._utils._get_device_index(device, **options)
