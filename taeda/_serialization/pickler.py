@@ -14,6 +14,7 @@ from taeda import Tensor
 from taeda._serialization import names, rebuild
 from taeda._serialization.storage_types import BY_DTYPE, UntypedStorage
 from taeda._tensor.sparse_methods import SPARSE
+from taeda._tensor.unsaved_hooks import warn_if_has_hooks
 
 
 class StorageRef:
@@ -72,6 +73,7 @@ def reduce_tensor(tensor: Tensor) -> tuple[Any, tuple[Any, ...]]:
         if state is None:
             return rebuild.parameter, args
         return rebuild.parameter_with_state, (*args, state)
+    warn_if_has_hooks(tensor)
     build, args = _reduce_plain(tensor)
     if type(tensor) is Tensor and state is None:
         return build, args

@@ -124,7 +124,9 @@ class Tensor(_Base):
 
             return reduce(self)
         from taeda._serialization.plain_pickle import bits, rebuild_tensor, rebuild_with_state
+        from taeda._tensor.unsaved_hooks import warn_if_has_hooks
 
+        warn_if_has_hooks(self)
         if self.is_quantized:
             from taeda._serialization.plain_pickle import reduce_quantized
 

@@ -12,6 +12,7 @@ from typing import Any
 from taeda import Tensor
 from taeda._C import UntypedStorage
 from taeda._serialization.plain_pickle import bits, rebuild_tensor
+from taeda._tensor.unsaved_hooks import warn_if_has_hooks
 
 from . import _files
 from .connection import carried
@@ -136,6 +137,7 @@ def reduce_tensor(tensor: Tensor) -> Any:
     _check_leaf(tensor)
     if type(tensor) is not Tensor or tensor.__dict__ or tensor.is_meta:
         return tensor.__reduce_ex__(2)
+    warn_if_has_hooks(tensor)
     geometry = tensor.storage_offset(), tuple(tensor.size()), tensor.stride(), tensor.requires_grad, *bits(tensor)
     return rebuild_tensor, (tensor.untyped_storage(), tensor.dtype, *geometry)
 

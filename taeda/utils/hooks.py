@@ -7,7 +7,9 @@ import weakref
 from collections.abc import MutableMapping
 from typing import Any
 
-__all__ = ["RemovableHandle"]
+from taeda._tensor.unsaved_hooks import unserializable_hook, warn_if_has_hooks
+
+__all__ = ["RemovableHandle", "unserializable_hook", "warn_if_has_hooks"]
 
 _ids = itertools.count()
 

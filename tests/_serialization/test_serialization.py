@@ -4,8 +4,10 @@ import io
 import os
 import pickle
 import stat
+import warnings
 import zipfile
 from collections import Counter, OrderedDict, defaultdict
+from multiprocessing.reduction import ForkingPickler
 
 import numpy
 import pytest
@@ -424,3 +426,20 @@ def test_versions_compare():
         newer(module, (1, 2))
     with pytest.warns(UserWarning, match="new enough"):
         assert newer(module, (1, 2), error_if_malformed=False)
+
+
+@pytest.mark.parametrize("save", [pickle.dumps, ForkingPickler.dumps, lambda x: taeda.save(x, io.BytesIO())])
+def test_hooks_that_a_pickle_lacks(save):
+    """They are told of, unless they are marked."""
+    tensor = taeda.ones(2, requires_grad=True)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        tensor.register_hook(taeda.utils.hooks.unserializable_hook(lambda g: g))
+        save(tensor)
+        assert not caught
+        handle = tensor.register_hook(lambda g: g)
+        save(tensor)
+        assert len(caught) == 1 and "without its hook" in str(caught[0].message)
+        handle.remove()
+        save(tensor)
+    assert len(caught) == 1

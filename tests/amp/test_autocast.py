@@ -14,7 +14,11 @@ bf16, f16, f32, f64 = taeda.bfloat16, taeda.float16, taeda.float32, taeda.float6
 
 
 def state():
-    return [taeda.is_autocast_enabled("cpu"), taeda.get_autocast_dtype("cpu"), taeda.is_autocast_cache_enabled()]
+    return [
+        taeda.is_autocast_enabled(device_type="cpu"),
+        taeda.get_autocast_dtype("cpu"),
+        taeda.is_autocast_cache_enabled(),
+    ]
 
 
 # Rules of the ops: a function of the namespace (taeda or torch) and of what makes its tensors.
@@ -546,3 +550,18 @@ def test_old_names():
         assert taeda.cpu.amp.GradScaler(init_scale=2.0).get_scale() == 2
         taeda.cuda.amp.custom_fwd(lambda ctx: None)
         taeda.cuda.amp.custom_bwd(lambda ctx: None)
+
+
+def test_switches_by_name():
+    assert taeda.get_autocast_dtype(device_type="cpu") == taeda.bfloat16
+    taeda.set_autocast_enabled("cpu", enabled=True)
+    try:
+        assert taeda.is_autocast_enabled("cpu")
+    finally:
+        taeda.set_autocast_enabled(enabled=False, device_type="cpu")
+    assert not taeda.is_autocast_enabled(device_type="cpu")
+    for wrong in ({"kind": "cpu"}, {"device_type": None}, {}):
+        with pytest.raises(TypeError, match="get_autocast_dtype"):
+            taeda.get_autocast_dtype(**wrong)
+    with pytest.raises(TypeError, match="several values for 'device_type'"):
+        taeda.set_autocast_dtype("cpu", device_type="cpu")
