@@ -215,7 +215,7 @@ struct Worker {
 };
 
 Mutex g_workers_mutex;
-std::map<std::pair<DeviceType, int>, Worker*> g_workers;
+auto& g_workers = *new std::map<std::pair<DeviceType, int>, Worker*>;  // never destroyed: threads may outlive it
 
 // A forked child has none of these threads; it starts its own when it needs them. What they held is lost.
 void forget_workers() { g_workers.clear(); }
@@ -257,7 +257,7 @@ struct ThreadParts {
   std::vector<ThreadStatePart> parts;
 };
 ThreadParts& thread_parts() {
-  static ThreadParts parts;
+  static ThreadParts& parts = *new ThreadParts;  // never destroyed: threads may outlive static objects
   return parts;
 }
 std::vector<ThreadStatePart> parts_now() {

@@ -25,7 +25,7 @@ struct DualLevels {
   std::vector<std::set<AutogradMeta*>> metas;  // by level, those with a tangent
 };
 DualLevels& dual_levels() {
-  static DualLevels levels;
+  static DualLevels& levels = *new DualLevels;  // never destroyed: threads may outlive static objects
   return levels;
 }
 

@@ -69,15 +69,30 @@ class NoGil {
  private:
   PyThreadState* state_;
 };
-// With the GIL for the scope, whoever holds it now.
+// With the GIL for the scope, whoever holds it now. A thread that Python knows takes its own state back, which it may
+// do at any time: PyGILState_Ensure, once the interpreter has ended, reads what is gone.
 class WithGil {
  public:
-  WithGil() : state_(held_at_exit([] { return PyGILState_Ensure(); })) {}
-  ~WithGil() { PyGILState_Release(state_); }
+  WithGil() : own_(PyGILState_GetThisThreadState()) {
+    if (own_ && own_ == _PyThreadState_UncheckedGet())
+      kind_ = Kind::Held;
+    else if (own_)
+      held_at_exit([this] { PyEval_RestoreThread(own_); });
+    else if (is_finalizing())
+      wait_for_exit();
+    else
+      kind_ = Kind::Lent, lent_ = held_at_exit([] { return PyGILState_Ensure(); });
+  }
+  ~WithGil() {
+    if (kind_ == Kind::Own) PyEval_SaveThread();
+    if (kind_ == Kind::Lent) PyGILState_Release(lent_);
+  }
   WithGil(const WithGil&) = delete;
 
  private:
-  PyGILState_STATE state_;
+  enum class Kind { Held, Own, Lent } kind_ = Kind::Own;
+  PyThreadState* own_;
+  PyGILState_STATE lent_{};
 };
 
 }  // namespace taeda::python

@@ -64,6 +64,15 @@ Storage to_storage(PyObject* object);
 // The storage, or a typed one's, of whose elements `wanted` must be the dtype; null for other objects.
 Storage storage_argument(PyObject* object, std::optional<DType> wanted);
 
+// Whether the interpreter ends or has ended.
+inline bool is_finalizing() {
+#if PY_VERSION_HEX >= 0x030D0000
+  return Py_IsFinalizing();
+#else
+  return _Py_IsFinalizing();
+#endif
+}
+
 // An owned PyObject*.
 class Owned {
  public:
@@ -87,13 +96,7 @@ class Owned {
 
  private:
   // CPython unwinds a thread that asks for the GIL while the interpreter ends: its frames go without holding it.
-  static bool cut_off() {
-#if PY_VERSION_HEX >= 0x030D0000
-    return Py_IsFinalizing() && !PyGILState_Check();
-#else
-    return _Py_IsFinalizing() && !PyGILState_Check();
-#endif
-  }
+  static bool cut_off() { return is_finalizing() && !PyGILState_Check(); }
   PyObject* object_ = nullptr;
 };
 

@@ -67,6 +67,44 @@ def test_daemon_threads_do_not_disturb_the_exit(what: str) -> None:
         assert process.returncode == 0, errors
 
 
+LATE = """
+import ctypes, sys, threading, time
+library = ctypes.CDLL(None)
+library.on_exit(library.sleep, None)  # as many seconds as the status says, behind the end of the interpreter
+import taeda as torch
+
+class Twice(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2
+
+x = torch.ones(10_000_000, requires_grad=True)
+y = BEGIN
+for _ in range(10):
+    y = y * 2
+threading.Thread(target=y.sum().backward, daemon=True).start()
+time.sleep(0.02)
+sys.exit(1)
+"""
+LATE_CALLS = {
+    "function": "Twice.apply(x)",
+    "hook": "x * 2; y.register_hook(lambda grad: None)",
+    "saved tensors": "x; torch.autograd.graph.saved_tensors_hooks(lambda x: x, lambda x: x).__enter__(); y = x**2",
+}
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "on_exit"), reason="this C library has no on_exit")
+@pytest.mark.parametrize("what", LATE_CALLS)
+def test_calls_of_python_behind_its_end_wait_for_that_of_the_process(what: str) -> None:
+    """A thread between two nodes of a graph when the interpreter ends: the next one's Python is gone."""
+    program = LATE.replace("BEGIN", LATE_CALLS[what])
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
+    assert ended.returncode == 1, ended.stderr
+
+
 class Device(ctypes.Structure):
     _fields_ = [("type", ctypes.c_int), ("id", ctypes.c_int)]
 
