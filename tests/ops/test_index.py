@@ -292,3 +292,15 @@ def test_unravel_index():
     ):  # fmt: skip
         with pytest.raises(error, match="unravel_index"):
             taeda.unravel_index(indices, shape)
+
+
+@pytest.mark.parametrize("dtype", [taeda.int64, taeda.uint64, taeda.uint8, taeda.bool, taeda.float16])
+def test_gradients_of_tables_by_frequency(dtype):
+    """Shares of integers are no integers: they are cut off."""
+    rows = taeda.tensor([[4, 7], [2, 7], [3, 3], [9, 9]]).to(dtype)
+    found = taeda.ops.aten.embedding_dense_backward(rows, taeda.tensor([0, 0, 2, 1]), 4, 1, True)
+    shares = (rows[:2] / 2).to(dtype)
+    zero = taeda.zeros(2, dtype=dtype)
+    assert (
+        found.dtype == dtype and found.tolist() == taeda.stack([shares.sum(0).to(dtype), zero, rows[2], zero]).tolist()
+    )

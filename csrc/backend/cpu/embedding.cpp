@@ -26,10 +26,11 @@ void check_rows(const Tensor& positions, int64_t rows, ErrorKind kind = ErrorKin
     if (index[i] < 0 || index[i] >= rows) fail(kind, str("index ", index[i], " is outside a table of ", rows, " rows"));
 }
 
-// Each row divided by how often its index stands in `positions`.
+// Each row divided by how often its index stands in `positions`; integers are cut off.
 Tensor by_frequency(const Tensor& rows, const Tensor& positions) {
   Tensor count = ops::take(ops::bincount(positions), positions);
-  return ops::div(rows, ops::unsqueeze(ops::_to_copy(count, rows.dtype()), 1));
+  Tensor shares = ops::div(rows, ops::unsqueeze(ops::_to_copy(count, rows.dtype()), 1));
+  return shares.dtype() == rows.dtype() ? shares : ops::_to_copy(shares, rows.dtype());
 }
 
 }  // namespace
