@@ -56,3 +56,21 @@ def test_switched_off_nothing_becomes_a_program() -> None:
     finally:
         jit._state.enable()
     assert isinstance(jit.script(module), jit.ScriptModule)
+
+
+def test_overloads_that_come_later():
+    """What a program calls is what there is when it is compiled."""
+
+    def scripted():
+        def call(x, n: int):
+            return taeda.ops.taeda_late.f(x, n)
+
+        return taeda.jit.script(call)
+
+    with taeda.library._scoped_library("taeda_late", "DEF") as library:
+        library.define("f(Tensor x, float y) -> str")
+        library.impl("f", lambda x, y: "float", "CompositeExplicitAutograd")
+        assert scripted()(taeda.ones(1), 2) == "float"
+        library.define("f.int(Tensor x, int y) -> str")
+        library.impl("f.int", lambda x, y: "int", "CompositeExplicitAutograd")
+        assert scripted()(taeda.ones(1), 2) == "int"

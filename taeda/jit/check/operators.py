@@ -50,13 +50,24 @@ def _primitives() -> dict[str, list[FunctionSchema]]:
     return table  # type: ignore[return-value]  # schemas are made when a name is asked for
 
 
-@functools.cache
 def schemas_of(kind: str) -> tuple[FunctionSchema, ...]:
     """All overloads of ``namespace::name``; none if there is no such function."""
+    return _fixed_schemas(kind) if _is_fixed(kind) else _schemas_now(kind)
+
+
+def _is_fixed(kind: str) -> bool:
+    """Whether a function is always there as it is; other libraries come and go."""
+    return kind.startswith(("aten::", "prim::"))
+
+
+def _schemas_now(kind: str) -> tuple[FunctionSchema, ...]:
     ops = [_C._find_op(kind, overload)._schema for overload in _C._overloads_of(kind)]
     own = [FunctionSchema(text) for text in _primitives().get(kind, [])]  # type: ignore[arg-type]
     known = {schema.overload_name for schema in ops}
     return (*ops, *(schema for schema in own if schema.overload_name not in known))
+
+
+_fixed_schemas = functools.cache(_schemas_now)
 
 
 def exists(kind: str) -> bool:
@@ -365,7 +376,8 @@ def _repeated(single: Convert, element: Any, count: int) -> Convert:
 # --- Calls
 def find(kind: str, args: Sequence[Value], kwargs: dict[str, Value], exact: bool = False) -> Match | list[str]:
     """The overload that takes the values, or for each why it does not."""
-    key = None if exact or any(map(_is_literal, (*args, *kwargs.values()))) else _call_key(kind, args, kwargs)
+    is_kept = _is_fixed(kind) and not exact and not any(map(_is_literal, (*args, *kwargs.values())))
+    key = _call_key(kind, args, kwargs) if is_kept else None
     if key in _CHOSEN:
         schema, level = _CHOSEN[key]
         again = match(schema, args, kwargs, level)
