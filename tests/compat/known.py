@@ -11,4 +11,8 @@ KNOWN: dict[str, str] = {
     "nn.functional.linear_cross_entropy.chunked_none": _PIECES,
     "cov": "the gradient of float32 weights that cancel is 0: what is left is rounding, here as in PyTorch",
     "linalg.norm": "the second gradient at 0: PyTorch has NaN for some orders and 0 for others, as here for other ones",
+    "broadcast_shapes": "script: the shapes of the call are tuples of no common type",
+    "gradient": "script: a set in the library's own source",
+    "nn.functional.threshold": "script: nn.functional._threshold, a private name",
+    "histogramdd": "script: bins as a tuple of any length",
 }
