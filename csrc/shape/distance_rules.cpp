@@ -27,6 +27,12 @@ Dims pairs(const Tensor& x1, const Tensor& x2) {
   return sizes;
 }
 
+void check_distance_dtypes(const Tensor& self, const Tensor& grad, const Tensor& distances) {
+  TAEDA_CHECK(grad.dtype() == self.dtype() && distances.dtype() == self.dtype(),
+              "the gradient and the distances must be ", self.dtype(), " as the rows; got ", grad.dtype(), " and ",
+              distances.dtype());
+}
+
 void check_order(double p) { TAEDA_CHECK(p >= 0, "the norm's order must not be negative; got p=", p); }
 
 }  // namespace
@@ -40,6 +46,7 @@ Spec cdist_forward(const Tensor& x1, const Tensor& x2, double p, std::optional<i
 
 Spec cdist_backward(const Tensor& grad, const Tensor& x1, const Tensor& x2, double, const Tensor& cdist) {
   Dims sizes = pairs(x1, x2);
+  check_distance_dtypes(x1, grad, cdist);
   TAEDA_CHECK(std::ranges::equal(grad.sizes(), IntList(sizes)) && std::ranges::equal(cdist.sizes(), IntList(sizes)),
               "the gradient and the distances must be of shape ", sizes, "; got ", grad.sizes(), " and ",
               cdist.sizes());
@@ -57,6 +64,7 @@ Spec pdist_forward(const Tensor& self, double p) {
 
 Spec pdist_backward(const Tensor& grad, const Tensor& self, double p, const Tensor& pdist) {
   Spec pairs = pdist_forward(self, p);
+  check_distance_dtypes(self, grad, pdist);
   TAEDA_CHECK(grad.numel() == pairs.sizes[0] && pdist.numel() == pairs.sizes[0],
               "the gradient and the distances must have ", pairs.sizes[0], " elements; got shapes ", grad.sizes(),
               " and ", pdist.sizes());

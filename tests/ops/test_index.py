@@ -304,3 +304,11 @@ def test_gradients_of_tables_by_frequency(dtype):
     assert (
         found.dtype == dtype and found.tolist() == taeda.stack([shares.sum(0).to(dtype), zero, rows[2], zero]).tolist()
     )
+
+
+def test_gradients_of_distances_of_other_dtypes_are_refused():
+    rows, one = taeda.zeros(2, 3), taeda.zeros(1, dtype=taeda.int16)
+    with pytest.raises(RuntimeError, match="must be float32 as the rows"):
+        taeda.ops.aten._pdist_backward(one, rows, 0.5, one)
+    with pytest.raises(RuntimeError, match="must be float32 as the rows"):
+        taeda.ops.aten._cdist_backward(taeda.zeros(2, 2, dtype=taeda.float64), rows, rows, 2.0, taeda.zeros(2, 2))
