@@ -11,20 +11,18 @@ std::vector<AnyValue> AnyModulePlaceholder::complete(
   const size_t given = arguments.size();
   if (given == wanted) return std::move(arguments);
   if (has_defaults) {
-    TORCH_CHECK(given >= required && given < wanted, module.name(), "'s forward() method expects at least ", required,
-                " argument(s) and at most ", wanted, " argument(s), but received ", given, ".");
+    TORCH_CHECK(given >= required && given < wanted, module.name(), ": forward() takes ", required, " to ", wanted,
+                " arguments; got ", given);
     std::vector<AnyValue> all = fill(std::move(arguments));
     TORCH_CHECK(all.size() == wanted, module.name(), ": FORWARD_HAS_DEFAULT_ARGS tells of too few arguments");
     return all;
   }
-  const char* hint =
-      given < wanted ? " If forward() has default arguments, FORWARD_HAS_DEFAULT_ARGS must tell of them." : "";
-  TORCH_CHECK(false, module.name(), "'s forward() method expects ", wanted, " argument(s), but received ", given, ".",
-              hint);
+  const char* hint = given < wanted ? "; if it has default arguments, FORWARD_HAS_DEFAULT_ARGS must tell of them" : "";
+  TORCH_CHECK(false, module.name(), ": forward() takes ", wanted, " arguments; got ", given, hint);
 }
 void AnyModulePlaceholder::refuse(size_t i, const std::type_info& wanted, const std::type_info& given) {
-  TORCH_CHECK(false, "Expected argument #", i, " to be of type ", c10::demangle(wanted.name()),
-              ", but received value of type ", c10::demangle(given.name()));
+  TORCH_CHECK(false, "forward(): argument ", i, " is of type ", c10::demangle(wanted.name()), "; got one of type ",
+              c10::demangle(given.name()));
 }
 
 // --- Functional

@@ -160,8 +160,9 @@ void Module::zero_grad(bool set_to_none) {
 namespace {
 
 void check_name(const std::string& name, const char* what) {
-  TORCH_CHECK(!name.empty(), what, " name must not be empty");
-  TORCH_CHECK(name.find('.') == std::string::npos, what, " name must not contain a dot (got '", name, "')");
+  TORCH_CHECK(!name.empty(), "a ", what, " without a name cannot be found again");
+  TORCH_CHECK(name.find('.') == std::string::npos, what, " '", name,
+              "': dots stand between the names of modules, so none has one");
 }
 
 }  // namespace

@@ -14,9 +14,8 @@ double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, d
   std::vector<Tensor> norms;
   for (const Tensor& grad : grads) norms.push_back(at::linalg_vector_norm(grad.detach(), norm_type));
   double total = at::linalg_vector_norm(at::stack(norms), norm_type).item().toDouble();
-  TORCH_CHECK(!error_if_nonfinite || std::isfinite(total), "The total norm of order ", norm_type,
-              " for gradients from `parameters` is non-finite, so it cannot be clipped; pass error_if_nonfinite=false "
-              "to scale them all the same");
+  TORCH_CHECK(!error_if_nonfinite || std::isfinite(total), "clip_grad_norm_: the norm of order ", norm_type,
+              " of all gradients is ", total, "; error_if_nonfinite=false scales them all the same");
   double scale = max_norm / (total + 1e-6);
   if (scale < 1)
     for (Tensor& grad : grads) grad.mul_(scale);

@@ -31,7 +31,7 @@ SGD::SGD(const std::vector<OptimizerParamGroup>& param_groups, SGDOptions defaul
   check(defaults.momentum() >= 0, "SGD", "momentum value", defaults.momentum());
   check(defaults.weight_decay() >= 0, "SGD", "weight_decay value", defaults.weight_decay());
   TORCH_CHECK(!defaults.nesterov() || (defaults.momentum() > 0 && defaults.dampening() == 0),
-              "Nesterov momentum requires a momentum and zero dampening");
+              "SGD: nesterov needs a momentum above 0, and no dampening");
 }
 Tensor SGD::step(LossClosure closure) {
   NoGradGuard no_grad;
@@ -93,7 +93,7 @@ Tensor Adam::step(LossClosure closure) {
   NoGradGuard no_grad;
   Tensor loss = loss_of(closure);
   for_each<AdamOptions>(param_groups_, [&](const AdamOptions& o, Tensor& param, Tensor grad) {
-    TORCH_CHECK(!grad.is_sparse(), "Adam does not support sparse gradients");
+    TORCH_CHECK(!grad.is_sparse(), "Adam: gradients are dense; sparse ones are for SGD and Adagrad");
     if (o.weight_decay() != 0) grad = grad.add(param, o.weight_decay());
     adam(state_of<AdamParamState>(param), o, param, grad);
   });
@@ -108,7 +108,7 @@ Tensor AdamW::step(LossClosure closure) {
   NoGradGuard no_grad;
   Tensor loss = loss_of(closure);
   for_each<AdamWOptions>(param_groups_, [&](const AdamWOptions& o, Tensor& param, const Tensor& grad) {
-    TORCH_CHECK(!grad.is_sparse(), "AdamW does not support sparse gradients");
+    TORCH_CHECK(!grad.is_sparse(), "AdamW: gradients are dense; sparse ones are for SGD and Adagrad");
     if (o.weight_decay() != 0) param.mul_(1 - o.lr() * o.weight_decay());
     adam(state_of<AdamWParamState>(param), o, param, grad);
   });
@@ -128,7 +128,7 @@ Tensor RMSprop::step(LossClosure closure) {
   NoGradGuard no_grad;
   Tensor loss = loss_of(closure);
   for_each<RMSpropOptions>(param_groups_, [&](const RMSpropOptions& o, Tensor& param, Tensor grad) {
-    TORCH_CHECK(!grad.is_sparse(), "RMSprop does not support sparse gradients");
+    TORCH_CHECK(!grad.is_sparse(), "RMSprop: gradients are dense; sparse ones are for SGD and Adagrad");
     auto& state = state_of<RMSpropParamState>(param);
     auto zeros = [&] { return at::zeros_like(param, at::MemoryFormat::Preserve); };
     if (!state.square_avg().defined()) {

@@ -103,7 +103,8 @@ double number(const Tensor& t) { return t.item().toDouble(); }
 
 LBFGS::LBFGS(const std::vector<OptimizerParamGroup>& param_groups, LBFGSOptions defaults)
     : Optimizer(param_groups, std::make_unique<LBFGSOptions>(defaults)) {
-  TORCH_CHECK(param_groups_.size() == 1, "LBFGS doesn't support per-parameter options (parameter groups)");
+  TORCH_CHECK(param_groups_.size() == 1, "LBFGS: all parameters are in one group; got ", param_groups_.size(),
+              " groups");
   auto& options = static_cast<LBFGSOptions&>(param_groups_[0].options());
   if (!options.max_eval()) options.max_eval(options.max_iter() * 5 / 4);
 }
@@ -162,7 +163,7 @@ Tensor LBFGS::direction(LBFGSParamState& state, const Tensor& grad, int64_t hist
 }
 
 Tensor LBFGS::step(LossClosure closure) {
-  TORCH_CHECK(closure, "LBFGS requires a closure function");
+  TORCH_CHECK(closure, "LBFGS: step() evaluates the loss itself, by a closure that it needs");
   NoGradGuard no_grad;
   const auto& o = static_cast<const LBFGSOptions&>(param_groups_[0].options());
   auto& params = param_groups_[0].params();

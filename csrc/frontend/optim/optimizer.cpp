@@ -35,9 +35,9 @@ void Optimizer::add_param_group(const OptimizerParamGroup& param_group) {
   for (const OptimizerParamGroup& other : param_groups_)
     for (const Tensor& param : other.params()) known.insert(param.unsafeGetTensorImpl());
   for (const Tensor& param : group.params()) {
-    TORCH_CHECK(param.is_leaf(), "can't optimize a non-leaf Tensor");
+    TORCH_CHECK(param.is_leaf(), "add_param_group: a parameter is a leaf; this one is the result of an operation");
     TORCH_CHECK(known.insert(param.unsafeGetTensorImpl()).second,
-                "some parameters appear in more than one parameter group");
+                "add_param_group: a parameter is in one group, once; one of these is there already");
   }
   if (group.has_options())
     group.options().inherit(*defaults_);

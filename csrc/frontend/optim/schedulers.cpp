@@ -41,7 +41,7 @@ ReduceLROnPlateauScheduler::ReduceLROnPlateauScheduler(Optimizer& optimizer, Sch
       eps_(eps),
       verbose_(verbose),
       best_(mode == min ? std::numeric_limits<float>::max() : std::numeric_limits<float>::lowest()) {
-  TORCH_CHECK(factor < 1, "factor should be < 1.0; got ", factor);
+  TORCH_CHECK(factor < 1, "ReduceLROnPlateau: the factor is below 1; got ", factor);
   const size_t groups = optimizer.param_groups().size();
   if (min_lrs_.empty()) min_lrs_.assign(groups, 0);
   TORCH_CHECK(min_lrs_.size() == groups, "Number of learning rates not equal to the number of groups: expected ",
@@ -76,7 +76,7 @@ void ReduceLROnPlateauScheduler::reduce_lr(int epoch) {
     const double now = std::max(before * static_cast<double>(factor_), static_cast<double>(min_lrs_[i]));
     if (before - now <= eps_) continue;
     groups[i].options().set_lr(now);
-    if (verbose_) std::cout << "Epoch " << epoch << ": reducing learning rate of group " << i << " to " << now << '\n';
+    if (verbose_) std::cout << "epoch " << epoch << ": group " << i << " learns at " << now << " from here on" << '\n';
   }
 }
 

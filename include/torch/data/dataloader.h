@@ -17,7 +17,7 @@ template <class Sampler = samplers::RandomSampler, class Dataset>
 std::unique_ptr<StatelessDataLoader<Dataset, Sampler>> make_data_loader(Dataset dataset,
                                                                         DataLoaderOptions options = {}) {
   const std::optional<size_t> size = dataset.size();
-  TORCH_CHECK(size, "Expected the dataset to be sized in order to construct the Sampler");
+  TORCH_CHECK(size, "make_data_loader: this dataset does not tell its size: give a sampler");
   return make_data_loader(std::move(dataset), Sampler(*size), options);
 }
 template <class Dataset>

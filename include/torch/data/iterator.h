@@ -21,12 +21,12 @@ class Iterator {
   Iterator() = default;  // the end
   explicit Iterator(std::function<std::optional<Batch>()> next) : state_(std::make_shared<State>(std::move(next))) {}
   Iterator& operator++() {
-    TORCH_CHECK(!is_end(), "Incrementing the DataLoader's past-the-end iterator is not allowed");
+    TORCH_CHECK(!is_end(), "DataLoader: the iterator is at the end; it goes no further");
     state_->advance();
     return *this;
   }
   Batch& operator*() {
-    TORCH_CHECK(!is_end(), "Dereferencing the DataLoader's past-the-end iterator is not allowed");
+    TORCH_CHECK(!is_end(), "DataLoader: the iterator is at the end, where there is no batch");
     return *state_->batch;
   }
   Batch* operator->() { return &**this; }

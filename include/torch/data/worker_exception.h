@@ -7,11 +7,11 @@ namespace torch::data {
 
 struct WorkerException : public std::exception {
   explicit WorkerException(std::exception_ptr original)
-      : original_exception(std::move(original)), message("Caught exception in DataLoader worker thread.") {
+      : original_exception(std::move(original)), message("an exception in a thread of the DataLoader") {
     try {
       std::rethrow_exception(original_exception);
     } catch (const std::exception& error) {
-      message += std::string(" Original message: ") + error.what();
+      message += std::string(": ") + error.what();
     } catch (...) {
     }
   }

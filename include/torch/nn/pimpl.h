@@ -81,15 +81,15 @@ class ModuleHolder : torch::detail::ModuleHolderIndicator {
   Contained& operator*() { return *get(); }
   const Contained& operator*() const { return *get(); }
   const std::shared_ptr<Contained>& ptr() const {
-    TORCH_CHECK(!is_empty(), "Accessing empty ModuleHolder");
+    TORCH_CHECK(!is_empty(), "ModuleHolder: it holds no module; was it made by nullptr?");
     return impl_.pointer();
   }
   Contained* get() {
-    TORCH_CHECK(!is_empty(), "Accessing empty ModuleHolder");
+    TORCH_CHECK(!is_empty(), "ModuleHolder: it holds no module; was it made by nullptr?");
     return impl_.get();
   }
   const Contained* get() const {
-    TORCH_CHECK(!is_empty(), "Accessing empty ModuleHolder");
+    TORCH_CHECK(!is_empty(), "ModuleHolder: it holds no module; was it made by nullptr?");
     return impl_.get();
   }
   template <class... Args>

@@ -87,16 +87,16 @@ TEST(nn_containers) {
   torch::Tensor x = torch::randn({5, 3});
   torch::Tensor by_hand = sequence->at<LinearImpl>(2).forward(torch::relu(sequence->at<LinearImpl>(0).forward(x)));
   CHECK(sequence->forward(x).equal(by_hand) && sequence->named_children().keys()[1] == "act");
-  CHECK_ERROR(sequence->forward(5), Runtime, "Expected argument #0");
-  CHECK_ERROR(sequence->at<LinearImpl>(1), Runtime, "cast module");
-  CHECK_ERROR(Sequential()->forward(x), Runtime, "empty Sequential");
+  CHECK_ERROR(sequence->forward(5), Runtime, "argument 0 is of type at::Tensor; got one of type int");
+  CHECK_ERROR(sequence->at<LinearImpl>(1), Runtime, "got a request for torch::nn::LinearImpl");
+  CHECK_ERROR(Sequential()->forward(x), Runtime, "Sequential: it is empty");
   AnyModule any(Linear(3, 1));
   CHECK(any.forward(x).sizes() == torch::IntArrayRef({5, 1}) &&
         any.get<Linear>()->weight.is_same(any.ptr()->parameters()[0]));
   AnyModule defaults{Defaults()};
   CHECK(near(defaults.forward(x), x * 2) && near(defaults.forward(x, 3.0), x * 3) &&
         near(defaults.forward(x, 3.0, true), x * -3));
-  CHECK_ERROR(defaults.forward(), Runtime, "at least 1 argument(s) and at most 3");
+  CHECK_ERROR(defaults.forward(), Runtime, "takes 1 to 3 arguments; got 0");
   ModuleList list(Linear(1, 2), ReLU());
   list->insert(1, Tanh());
   CHECK(list->size() == 3 && list->ptr<TanhImpl>(1) && list->named_parameters().keys()[0] == "0.weight");
@@ -177,7 +177,8 @@ TEST(nn_layers_follow_from_functions) {
   CHECK(near(reflect(x), torch::conv2d(padded, reflect->weight, reflect->bias)));
   ConvTranspose2d up(ConvTranspose2dOptions(4, 3, 3).stride(2).padding(1));
   CHECK(up->forward(x, torch::IntArrayRef({12, 12})).size(-1) == 12 && up(x).size(-1) == 11);
-  CHECK_ERROR(up->forward(x, torch::IntArrayRef({20, 20})), Runtime, "valid sizes");
+  CHECK_ERROR(up->forward(x, torch::IntArrayRef({20, 20})), Runtime,
+              "can become 11 to 12; got the output size [20, 20]");
   GroupNorm group(2, 4);
   CHECK(near(group(x).view({2, 2, -1}).mean(-1), torch::zeros({2, 2})));
   CHECK(near(LayerNorm(LayerNormOptions({6}))(x).mean(-1), torch::zeros({2, 4, 6})));
@@ -224,9 +225,9 @@ TEST(nn_activations_and_losses) {
   CHECK(near(MultiLabelSoftMarginLoss()(x, p), BCEWithLogitsLoss()(x, p)));
   CHECK(near(CosineEmbeddingLoss()(x, y, torch::ones(3)), (1 - CosineSimilarity()(x, y)).mean()));
   CHECK(F::gumbel_softmax(x, F::GumbelSoftmaxFuncOptions().hard(true)).sum(1).equal(torch::ones(3)));
-  CHECK_ERROR(Dropout(1.5), Runtime, "between 0 and 1, but got 1.5");
+  CHECK_ERROR(Dropout(1.5), Runtime, "from 0 to 1; got 1.5");
   CHECK(near(Dropout(0.4)->forward(torch::ones(10000)).mean(), torch::tensor(1.f), 0.05));
-  CHECK_ERROR(Hardtanh(HardtanhOptions().min_val(1).max_val(1)), Runtime, "max_val must be greater");
+  CHECK_ERROR(Hardtanh(HardtanhOptions().min_val(1).max_val(1)), Runtime, "min_val is below max_val; got 1 and 1");
   CHECK(torch::binary_cross_entropy(torch::full({3, 1}, 0.5), torch::ones({3})).allclose(torch::tensor(std::log(2.))));
   CHECK_ERROR(
       F::ctc_loss(torch::ones({5, 1, 3}), torch::ones({1, 2}, torch::kLong), torch::tensor({5.}), torch::tensor({2})),
@@ -244,7 +245,7 @@ TEST(nn_embeddings) {
   CHECK(!bag->weight.requires_grad());
   CHECK(near(bag(indices, torch::tensor({0, 2})),
              torch::stack({table(indices).slice(0, 0, 2).sum(0), table(indices)[2]})));
-  CHECK_ERROR(Embedding(EmbeddingOptions(5, 3).padding_idx(9)), Runtime, "within num_embeddings");
+  CHECK_ERROR(Embedding(EmbeddingOptions(5, 3).padding_idx(9)), Runtime, "padding_idx is one of 5 rows; got 9");
 }
 
 TEST(nn_recurrent_and_packed) {

@@ -105,7 +105,7 @@ TEST(module_holders) {
   empty = moved;
   moved = nn::Linear(4, 5);
   CHECK(empty->options.out_features() == 3 && moved->options.out_features() == 5);
-  CHECK_ERROR(copy.ptr(), Runtime, "empty ModuleHolder");
+  CHECK_ERROR(copy.ptr(), Runtime, "ModuleHolder: it holds no module");
 }
 
 TEST(optim_lbfgs) {
@@ -134,8 +134,10 @@ TEST(optim_groups_and_schedules) {
   optim::SGD optimizer(groups, optim::SGDOptions(0.1));
   CHECK(optimizer.size() == 4 && optimizer.param_groups()[0].options().get_lr() == 0.1 &&
         optimizer.param_groups()[1].options().get_lr() == 0.5);
-  CHECK_ERROR(optimizer.add_param_group(optim::OptimizerParamGroup(a->parameters())), Runtime, "more than one");
-  CHECK_ERROR(optimizer.add_param_group(optim::OptimizerParamGroup({a->weight * 2})), Runtime, "non-leaf");
+  CHECK_ERROR(optimizer.add_param_group(optim::OptimizerParamGroup(a->parameters())), Runtime,
+              "one of these is there already");
+  CHECK_ERROR(optimizer.add_param_group(optim::OptimizerParamGroup({a->weight * 2})), Runtime,
+              "is the result of an operation");
   optim::StepLR schedule(optimizer, 2, 0.1);
   std::vector<double> rates;
   for (int i = 0; i < 4; ++i) {

@@ -30,7 +30,7 @@ Tensor threshold(const Tensor& input, const ThresholdFuncOptions& options) {
 #undef TAEDA_MAYBE_INPLACE
 
 Tensor glu(const Tensor& input, const GLUFuncOptions& options) {
-  TORCH_CHECK(input.dim() > 0, "glu does not support scalars because halving size must be even");
+  TORCH_CHECK(input.dim() > 0, "glu: halves a dimension, which a scalar has not");
   return at::glu(input, options.dim());
 }
 Tensor gelu(const Tensor& input, const GELUFuncOptions& options) { return at::gelu(input, options.approximate()); }
@@ -109,7 +109,8 @@ std::tuple<Tensor, Tensor> multi_head_attention_forward(const Tensor& query, con
   TORCH_CHECK(key.sizes() == value.sizes() || key.size(0) == value.size(0),
               "multi_head_attention_forward: key and value must have the same length; got ", key.sizes(), " and ",
               value.sizes());
-  TORCH_CHECK(features % heads == 0, "embed_dim must be divisible by num_heads; got ", features, " and ", heads);
+  TORCH_CHECK(features % heads == 0, "multi_head_attention_forward: heads are equal parts of embed_dim; got ", features,
+              " and ", heads);
   const int64_t head_dim = features / heads;
 
   auto [q, k, v] = project(query, key, value, o);

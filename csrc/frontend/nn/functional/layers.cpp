@@ -11,6 +11,8 @@
 #include <torch/nn/functional/padding.h>
 #include <torch/nn/functional/pixelshuffle.h>
 
+#include "frontend/nn/probability.h"
+
 namespace torch::nn::functional {
 
 Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) { return at::linear(input, weight, bias); }
@@ -53,7 +55,8 @@ Tensor batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor&
   if (options.training()) {
     int64_t per_channel = input.size(0);
     for (int64_t d = 2; d < input.dim(); ++d) per_channel *= input.size(d);
-    TORCH_CHECK(per_channel != 1, "Expected more than 1 value per channel when training, got input size ",
+    TORCH_CHECK(per_channel != 1,
+                "batch_norm: one value in a channel has no variance to learn from; got an input of size ",
                 input.sizes());
   }
   return at::batch_norm(input, options.weight(), options.bias(), running_mean, running_var, options.training(),
@@ -86,14 +89,14 @@ Tensor local_response_norm(const Tensor& input, const LocalResponseNormFuncOptio
 }
 
 // --- dropout
-#define TAEDA_DROPOUT(name, op, Options)                                                         \
-  Tensor detail::name(const Tensor& input, double p, bool training, bool inplace) {              \
-    TORCH_CHECK(p >= 0 && p <= 1, "dropout probability has to be between 0 and 1, but got ", p); \
-    Tensor self = input;                                                                         \
-    return inplace ? at::op##_(self, p, training) : at::op(self, p, training);                   \
-  }                                                                                              \
-  Tensor name(const Tensor& input, const Options& options) {                                     \
-    return detail::name(input, options.p(), options.training(), options.inplace());              \
+#define TAEDA_DROPOUT(name, op, Options)                                            \
+  Tensor detail::name(const Tensor& input, double p, bool training, bool inplace) { \
+    check_probability(p, #name);                                                    \
+    Tensor self = input;                                                            \
+    return inplace ? at::op##_(self, p, training) : at::op(self, p, training);      \
+  }                                                                                 \
+  Tensor name(const Tensor& input, const Options& options) {                        \
+    return detail::name(input, options.p(), options.training(), options.inplace()); \
   }
 TAEDA_DROPOUT(dropout, dropout, DropoutFuncOptions)
 TAEDA_DROPOUT(dropout2d, feature_dropout, Dropout2dFuncOptions)
@@ -107,8 +110,8 @@ namespace {
 
 int64_t checked_padding(std::optional<int64_t> padding_idx, int64_t rows) {
   if (!padding_idx) return -1;
-  TORCH_CHECK(*padding_idx >= -rows && *padding_idx < rows, "padding_idx must be within num_embeddings (", rows,
-              "); got ", *padding_idx);
+  TORCH_CHECK(*padding_idx >= -rows && *padding_idx < rows, "padding_idx is one of ", rows, " rows; got ",
+              *padding_idx);
   return *padding_idx < 0 ? *padding_idx + rows : *padding_idx;
 }
 void renormalize(const Tensor& weight, const Tensor& indices, std::optional<double> max_norm, double norm_type) {
@@ -133,8 +136,7 @@ Tensor embedding_bag(const Tensor& input, const Tensor& weight, const EmbeddingB
               sample_weights.defined() ? sample_weights.sizes() : IntArrayRef());
   if (input.dim() == 2) {
     TORCH_CHECK(!offsets.defined(),
-                "If input is 2D, then offsets has to be null, as input is treated is a mini-batch of fixed length "
-                "sequences.");
+                "embedding_bag: each row of a matrix is a bag, so offsets are for one row of indices only");
     offsets = at::arange(0, input.numel(), input.size(1), at::TensorOptions(kLong).device(input.device()));
     indices = input.reshape(-1);
     if (sample_weights.defined()) sample_weights = sample_weights.reshape(-1);

@@ -76,7 +76,8 @@ Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, const SmoothL1L
   return at::smooth_l1_loss(both[0], both[1], number_of(options.reduction()), options.beta().value_or(1.0));
 }
 Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, const SmoothL1LossFuncOptions& options, double beta) {
-  TORCH_CHECK(!options.beta(), "expected beta not to be provided in 'options', but got ", options.beta().value_or(0));
+  TORCH_CHECK(!options.beta(), "smooth_l1_loss: beta is an argument already; options have it again, as ",
+              options.beta().value_or(0));
   return smooth_l1_loss(input, target, SmoothL1LossFuncOptions(options).beta(beta));
 }
 Tensor huber_loss(const Tensor& input, const Tensor& target, const HuberLossFuncOptions& options) {

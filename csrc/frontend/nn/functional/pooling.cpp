@@ -69,7 +69,7 @@ std::vector<int64_t> unpooled_size(const Tensor& input, const MaxUnpoolFuncOptio
   if (!o.output_size()) return usual;
   std::vector<int64_t> wanted = *o.output_size();
   if (wanted.size() > D) wanted.erase(wanted.begin(), wanted.end() - static_cast<std::ptrdiff_t>(D));
-  TORCH_CHECK(wanted.size() == D, "output_size should be a sequence containing ", D, " or more elements, but it has ",
+  TORCH_CHECK(wanted.size() == D, "max_unpool: output_size has a size for each of the last ", D, " dimensions; got ",
               wanted.size());
   for (size_t i = 0; i < D; ++i)
     TORCH_CHECK(wanted[i] > usual[i] - o.stride()[i] && wanted[i] < usual[i] + o.stride()[i], "output_size ",

@@ -30,9 +30,8 @@ struct Scaled {
 
 Scaled scaled(const Tensor& input, const InterpolateFuncOptions& options) {
   const auto dims = static_cast<size_t>(input.dim() - 2);
-  TORCH_CHECK(options.size() || options.scale_factor(), "interpolate: either size or scale_factor should be defined");
-  TORCH_CHECK(!(options.size() && options.scale_factor()),
-              "interpolate: only one of size or scale_factor should be defined");
+  TORCH_CHECK(options.size() || options.scale_factor(), "interpolate: takes size or scale_factor; got neither");
+  TORCH_CHECK(!(options.size() && options.scale_factor()), "interpolate: takes size or scale_factor; got both");
   auto checked = [&](const auto& list) {
     TORCH_CHECK(list.size() == dims, "interpolate: expected one number for each of ", dims, " dimensions; got ",
                 list.size());

@@ -6,12 +6,10 @@ void AdaptiveLogSoftmaxWithLossImpl::reset() {
   const std::vector<int64_t>& given = options.cutoffs();
   bool rising = !given.empty() && given.front() > 0 && given.back() <= options.n_classes() - 1;
   for (size_t i = 1; i < given.size(); ++i) rising &= given[i - 1] < given[i];
-  TORCH_CHECK(rising,
-              "cutoffs should be a sequence of unique, positive integers sorted in an increasing order, where "
-              "each value is between 1 and n_classes-1");
+  TORCH_CHECK(rising, "AdaptiveLogSoftmaxWithLoss: cutoffs rise from above 0 to below n_classes; got ",
+              IntArrayRef(given), " for ", options.n_classes(), " classes");
   TORCH_CHECK(options.div_value() != 0,
-              "AdaptiveLogSoftmaxWithLoss: div_value should not be equal to 0: each cluster "
-              "has that many times fewer features than the one before");
+              "AdaptiveLogSoftmaxWithLoss: each cluster has div_value times fewer features than the one before; got 0");
   cutoffs = given;
   cutoffs.push_back(options.n_classes());
   shortlist_size = cutoffs[0];
@@ -61,8 +59,8 @@ ASMoutput AdaptiveLogSoftmaxWithLossImpl::forward(const Tensor& input, const Ten
     }
     used += rows.numel();
   }
-  TORCH_CHECK(used == wanted.size(0), "Target values should be in [0, ", options.n_classes() - 1, "]; got ",
-              wanted.min().item(), " to ", wanted.max().item());
+  TORCH_CHECK(used == wanted.size(0), "AdaptiveLogSoftmaxWithLoss: targets are classes from 0 to ",
+              options.n_classes() - 1, "; got ", wanted.min().item(), " to ", wanted.max().item());
   output = output + at::log_softmax(head(x), 1).gather(1, gather.unsqueeze(1)).squeeze();
   const double loss = (-output).mean().item<double>();
   return ASMoutput(is_batch ? output : output.squeeze(0), loss);

@@ -56,7 +56,8 @@ template <size_t D, class Derived>
 void ConvNdImpl<D, Derived>::reset() {
   const auto& o = options;
   TORCH_CHECK(o.in_channels() > 0 && o.groups() > 0 && o.out_channels() > 0,
-              "in_channels, groups and out_channels must be a positive integer.");
+              "convolution: numbers of channels and groups are above 0; got in_channels ", o.in_channels(),
+              ", out_channels ", o.out_channels(), " and groups ", o.groups());
   TORCH_CHECK(o.in_channels() % o.groups() == 0, "in_channels must be divisible by groups; got ", o.in_channels(),
               " and ", o.groups());
   TORCH_CHECK(o.out_channels() % o.groups() == 0, "out_channels must be divisible by groups; got ", o.out_channels(),
@@ -67,7 +68,8 @@ void ConvNdImpl<D, Derived>::reset() {
     if (auto* numbers = numbers_of<D>(o.padding())) {
       before = after = (*numbers)[i];
     } else if (std::holds_alternative<enumtype::kSame>(o.padding())) {
-      TORCH_CHECK(o.stride()[i] == 1, "padding='same' is not supported for strided convolutions");
+      TORCH_CHECK(o.stride()[i] == 1, "convolution: padding 'same' keeps sizes, which stride ", o.stride()[i],
+                  " does not");
       int64_t total = o.dilation()[i] * (o.kernel_size()[i] - 1);
       before = total / 2;
       after = total - before;
@@ -126,15 +128,15 @@ std::vector<int64_t> output_padding(const Tensor& input, const std::optional<Int
   if (!output_size) return IntArrayRef(o.output_padding()).vec();
   IntArrayRef wanted = *output_size;
   if (wanted.size() == D + 2) wanted = wanted.slice(2);
-  TORCH_CHECK(wanted.size() == D, "output_size must have ", D, " or ", D + 2, " elements (got ", wanted.size(), ")");
+  TORCH_CHECK(wanted.size() == D, "transposed convolution: output_size has ", D, " or ", D + 2, " sizes; got ", wanted);
   const auto& padding = std::get<ExpandingArray<D>>(o.padding());
   std::vector<int64_t> made;
   for (size_t i = 0; i < D; ++i) {
     int64_t least = (input.size(static_cast<int64_t>(i) + 2) - 1) * o.stride()[i] - 2 * padding[i] +
                     o.dilation()[i] * (o.kernel_size()[i] - 1) + 1;
     int64_t most = least + o.stride()[i] - 1;
-    TORCH_CHECK(wanted[i] >= least && wanted[i] <= most, "requested an output size of ", wanted,
-                ", but valid sizes of dimension ", i, " range from ", least, " to ", most);
+    TORCH_CHECK(wanted[i] >= least && wanted[i] <= most, "transposed convolution: dimension ", i, " can become ", least,
+                " to ", most, "; got the output size ", wanted);
     made.push_back(wanted[i] - least);
   }
   return made;
@@ -159,7 +161,7 @@ std::vector<int64_t> output_padding(const Tensor& input, const std::optional<Int
       : ConvNdImpl(options_) {}                                                                                     \
   Tensor ConvTranspose##D##dImpl::forward(const Tensor& input, const std::optional<at::IntArrayRef>& output_size) { \
     TORCH_CHECK(std::holds_alternative<enumtype::kZeros>(options.padding_mode()),                                   \
-                "Only `zeros` padding mode is supported for ConvTranspose" #D "d");                                 \
+                "ConvTranspose" #D "d: pads with zeros alone");                                                     \
     return F::conv_transpose##D##d(input, weight,                                                                   \
                                    F::ConvTranspose##D##dFuncOptions()                                              \
                                        .bias(bias)                                                                  \

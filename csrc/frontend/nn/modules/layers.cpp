@@ -144,13 +144,12 @@ namespace {
 Tensor table(Module& module, int64_t rows, int64_t columns, const Tensor& given, bool& is_given) {
   is_given = given.defined();
   if (!is_given) return module.register_parameter("weight", torch::empty({rows, columns}));
-  TORCH_CHECK(given.sizes() == IntArrayRef({rows, columns}), "Shape of _weight does not match num_embeddings and ",
-              "embedding_dim: expected [", rows, ", ", columns, "]; got ", given.sizes());
+  TORCH_CHECK(given.sizes() == IntArrayRef({rows, columns}), "the weight of ", rows, " embeddings of ", columns,
+              " numbers has these sizes; got ", given.sizes());
   return module.register_parameter("weight", given, given.requires_grad());
 }
 int64_t checked_padding(int64_t padding_idx, int64_t rows) {
-  TORCH_CHECK(padding_idx >= -rows && padding_idx < rows, "Padding_idx must be within num_embeddings (", rows,
-              "); got ", padding_idx);
+  TORCH_CHECK(padding_idx >= -rows && padding_idx < rows, "padding_idx is one of ", rows, " rows; got ", padding_idx);
   return padding_idx < 0 ? padding_idx + rows : padding_idx;
 }
 void fill_table(Tensor& weight, const std::optional<int64_t>& padding_idx) {
@@ -268,8 +267,8 @@ void MultiheadAttentionImpl::reset() {
   const int64_t features = options.embed_dim();
   _qkv_same_embed_dim = options.kdim() == features && options.vdim() == features;
   head_dim = features / options.num_heads();
-  TORCH_CHECK(head_dim * options.num_heads() == features, "embed_dim must be divisible by num_heads; got ", features,
-              " and ", options.num_heads());
+  TORCH_CHECK(head_dim * options.num_heads() == features,
+              "MultiheadAttention: heads are equal parts of embed_dim; got ", features, " and ", options.num_heads());
   auto weight_of = [&](const char* name, bool is_there, IntArrayRef sizes) {
     return is_there ? register_parameter(name, torch::empty(sizes)) : register_parameter(name, {}, false);
   };

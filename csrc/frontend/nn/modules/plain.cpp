@@ -2,6 +2,7 @@
 #include <torch/nn/modules.h>
 
 #include "frontend/nn/printed.h"
+#include "frontend/nn/probability.h"
 
 namespace torch::nn {
 
@@ -30,8 +31,8 @@ TAEDA_PASS_ON(GLU, glu, .arg("dim", options.dim()))
 TAEDA_PASS_ON(GELU, gelu, .arg_unless("approximate", options.approximate(), std::string("none")))
 TAEDA_PASS_ON(Hardshrink, hardshrink, .bare(options.lambda()))
 void HardtanhImpl::reset() {
-  TORCH_CHECK(options.min_val() < options.max_val(), "Hardtanh: max_val must be greater than min_val; got ",
-              options.max_val(), " and ", options.min_val());
+  TORCH_CHECK(options.min_val() < options.max_val(), "Hardtanh: min_val is below max_val; got ", options.min_val(),
+              " and ", options.max_val());
 }
 TAEDA_CALLS(Hardtanh, hardtanh, .arg("min_val", options.min_val()).arg("max_val", options.max_val()) TAEDA_INPLACE)
 TAEDA_PASS_ON(LeakyReLU, leaky_relu, .arg("negative_slope", options.negative_slope()) TAEDA_INPLACE)
@@ -160,16 +161,13 @@ TAEDA_PADS(2)
 TAEDA_PADS(3)
 
 // --- dropout
-#define TAEDA_DROPOUT(Name, function, Options)                                                                   \
-  void Name##Impl::reset() {                                                                                     \
-    TORCH_CHECK(options.p() >= 0 && options.p() <= 1, "dropout probability has to be between 0 and 1, but got ", \
-                options.p());                                                                                    \
-  }                                                                                                              \
-  Tensor Name##Impl::forward(const Tensor& input) {                                                              \
-    return F::function(input, F::Options().p(options.p()).training(is_training()).inplace(options.inplace()));   \
-  }                                                                                                              \
-  void Name##Impl::pretty_print(std::ostream& stream) const {                                                    \
-    Printed(stream, #Name).arg("p", options.p()).arg("inplace", options.inplace());                              \
+#define TAEDA_DROPOUT(Name, function, Options)                                                                 \
+  void Name##Impl::reset() { check_probability(options.p(), #Name); }                                          \
+  Tensor Name##Impl::forward(const Tensor& input) {                                                            \
+    return F::function(input, F::Options().p(options.p()).training(is_training()).inplace(options.inplace())); \
+  }                                                                                                            \
+  void Name##Impl::pretty_print(std::ostream& stream) const {                                                  \
+    Printed(stream, #Name).arg("p", options.p()).arg("inplace", options.inplace());                            \
   }
 TAEDA_DROPOUT(Dropout, dropout, DropoutFuncOptions)
 TAEDA_DROPOUT(Dropout2d, dropout2d, Dropout2dFuncOptions)

@@ -47,22 +47,22 @@ TAEDA_POOLS(1)
 TAEDA_POOLS(2)
 TAEDA_POOLS(3)
 
-#define TAEDA_FRACTIONAL(D)                                                                                \
-  void FractionalMaxPool##D##dImpl::reset() {                                                              \
-    TORCH_CHECK(options.output_size() || options.output_ratio(),                                           \
-                "FractionalMaxPool" #D "d requires specifying either an output size, or a pooling ratio"); \
-    TORCH_CHECK(!(options.output_size() && options.output_ratio()),                                        \
-                "only one of output_size and output_ratio may be specified");                              \
-    if (options.output_ratio())                                                                            \
-      for (double ratio : **options.output_ratio())                                                        \
-        TORCH_CHECK(ratio > 0 && ratio < 1, "output_ratio must be between 0 and 1; got ", ratio);          \
-  }                                                                                                        \
-  Tensor FractionalMaxPool##D##dImpl::forward(const Tensor& input) {                                       \
-    return F::fractional_max_pool##D##d(input, options);                                                   \
-  }                                                                                                        \
-  TAEDA_INDEXED(FractionalMaxPool##D##d, fractional_max_pool##D##d)                                        \
-  void FractionalMaxPool##D##dImpl::pretty_print(std::ostream& stream) const {                             \
-    Printed(stream, "FractionalMaxPool" #D "d");                                                           \
+#define TAEDA_FRACTIONAL(D)                                                                       \
+  void FractionalMaxPool##D##dImpl::reset() {                                                     \
+    TORCH_CHECK(options.output_size() || options.output_ratio(),                                  \
+                "FractionalMaxPool" #D "d: takes output_size or output_ratio; got neither");      \
+    TORCH_CHECK(!(options.output_size() && options.output_ratio()),                               \
+                "FractionalMaxPool" #D "d: takes output_size or output_ratio; got both");         \
+    if (options.output_ratio())                                                                   \
+      for (double ratio : **options.output_ratio())                                               \
+        TORCH_CHECK(ratio > 0 && ratio < 1, "output_ratio must be between 0 and 1; got ", ratio); \
+  }                                                                                               \
+  Tensor FractionalMaxPool##D##dImpl::forward(const Tensor& input) {                              \
+    return F::fractional_max_pool##D##d(input, options);                                          \
+  }                                                                                               \
+  TAEDA_INDEXED(FractionalMaxPool##D##d, fractional_max_pool##D##d)                               \
+  void FractionalMaxPool##D##dImpl::pretty_print(std::ostream& stream) const {                    \
+    Printed(stream, "FractionalMaxPool" #D "d");                                                  \
   }
 TAEDA_FRACTIONAL(2)
 TAEDA_FRACTIONAL(3)

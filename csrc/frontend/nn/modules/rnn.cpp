@@ -38,15 +38,17 @@ RNNImplBase<Derived>::RNNImplBase(const RNNOptionsBase& options_) : options_base
 template <class Derived>
 void RNNImplBase<Derived>::reset() {
   const RNNOptionsBase& o = options_base;
-  TORCH_CHECK(o.dropout() >= 0 && o.dropout() <= 1, "dropout should be a number in range [0, 1]; got ", o.dropout());
+  TORCH_CHECK(o.dropout() >= 0 && o.dropout() <= 1, "recurrent layers: dropout is a share from 0 to 1; got ",
+              o.dropout());
   if (o.dropout() > 0 && o.num_layers() == 1)
     TORCH_WARN(
         "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects num_layers "
         "greater than 1, but got dropout=",
         o.dropout(), " and num_layers=1");
-  TORCH_CHECK(o.hidden_size() > 0, "hidden_size must be greater than zero");
-  TORCH_CHECK(o.num_layers() > 0, "num_layers must be greater than zero");
-  TORCH_CHECK(o.proj_size() >= 0 && o.proj_size() < o.hidden_size(), "proj_size has to be smaller than hidden_size");
+  TORCH_CHECK(o.hidden_size() > 0, "recurrent layers: hidden_size is above 0; got ", o.hidden_size());
+  TORCH_CHECK(o.num_layers() > 0, "recurrent layers: num_layers is above 0; got ", o.num_layers());
+  TORCH_CHECK(o.proj_size() >= 0 && o.proj_size() < o.hidden_size(),
+              "recurrent layers: proj_size is below hidden_size, ", o.hidden_size(), "; got ", o.proj_size());
   const int64_t directions = o.bidirectional() ? 2 : 1, rows = gates_of(o) * o.hidden_size();
   const int64_t seen = o.proj_size() > 0 ? o.proj_size() : o.hidden_size();
   flat_weights_names_.clear();
@@ -112,11 +114,11 @@ void RNNImplBase<Derived>::pretty_print(std::ostream& stream) const {
 template <class Derived>
 void RNNImplBase<Derived>::check_input(const Tensor& input, const Tensor& batch_sizes) const {
   int64_t dims = batch_sizes.defined() ? 2 : 3;
-  TORCH_CHECK(input.dim() == dims, class_of(options_base), ": input must have ", dims, " dimensions; got ",
+  TORCH_CHECK(input.dim() == dims, class_of(options_base), ": an input of ", dims, " dimensions is wanted; got ",
               input.sizes());
   TORCH_CHECK(input.size(-1) == options_base.input_size(), class_of(options_base),
-              ": input.size(-1) must be equal to input_size. Expected ", options_base.input_size(), ", got ",
-              input.size(-1));
+              ": the last dimension of the input has input_size elements, ", options_base.input_size(), "; got ",
+              input.sizes());
 }
 template <class Derived>
 int64_t RNNImplBase<Derived>::batch_of(const Tensor& input, const Tensor& batch_sizes) const {

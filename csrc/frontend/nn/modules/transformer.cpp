@@ -107,11 +107,11 @@ void TransformerEncoderImpl::reset() {
   layers = copies(*this, options.encoder_layer(), options.num_layers(), options.norm());
 }
 void TransformerEncoderImpl::reset_parameters() {
-  TORCH_CHECK(!layers->is_empty(), "TransformerEncoder should have at least one encoder layer.");
+  TORCH_CHECK(!layers->is_empty(), "TransformerEncoder: num_layers is at least 1; got 0");
   for (size_t i = 0; i < layers->size(); ++i) layers->at<TransformerEncoderLayerImpl>(i).reset_parameters();
 }
 Tensor TransformerEncoderImpl::forward(const Tensor& src, const Tensor& src_mask, const Tensor& src_key_padding_mask) {
-  TORCH_CHECK(!layers->is_empty(), "TransformerEncoder should have at least one encoder layer.");
+  TORCH_CHECK(!layers->is_empty(), "TransformerEncoder: num_layers is at least 1; got 0");
   Tensor output = src;
   for (size_t i = 0; i < layers->size(); ++i)
     output = layers->at<TransformerEncoderLayerImpl>(i).forward(output, src_mask, src_key_padding_mask);
@@ -123,13 +123,13 @@ void TransformerDecoderImpl::reset() {
   layers = copies(*this, options.decoder_layer(), options.num_layers(), options.norm());
 }
 void TransformerDecoderImpl::reset_parameters() {
-  TORCH_CHECK(!layers->is_empty(), "TransformerDecoder should have at least one decoder layer.");
+  TORCH_CHECK(!layers->is_empty(), "TransformerDecoder: num_layers is at least 1; got 0");
   for (size_t i = 0; i < layers->size(); ++i) layers->at<TransformerDecoderLayerImpl>(i).reset_parameters();
 }
 Tensor TransformerDecoderImpl::forward(const Tensor& tgt, const Tensor& memory, const Tensor& tgt_mask,
                                        const Tensor& memory_mask, const Tensor& tgt_key_padding_mask,
                                        const Tensor& memory_key_padding_mask) {
-  TORCH_CHECK(!layers->is_empty(), "TransformerDecoder should have at least one decoder layer.");
+  TORCH_CHECK(!layers->is_empty(), "TransformerDecoder: num_layers is at least 1; got 0");
   Tensor output = tgt;
   for (size_t i = 0; i < layers->size(); ++i)
     output = layers->at<TransformerDecoderLayerImpl>(i).forward(output, memory, tgt_mask, memory_mask,
@@ -167,13 +167,13 @@ void TransformerImpl::reset_parameters() {
 Tensor TransformerImpl::forward(const Tensor& src, const Tensor& tgt, const Tensor& src_mask, const Tensor& tgt_mask,
                                 const Tensor& memory_mask, const Tensor& src_key_padding_mask,
                                 const Tensor& tgt_key_padding_mask, const Tensor& memory_key_padding_mask) {
-  TORCH_CHECK(src.dim() == 3 && tgt.dim() == 3, "src and tgt should have 3 dimensions, but got ", src.dim(), " and ",
-              tgt.dim());
-  TORCH_CHECK(src.size(1) == tgt.size(1), "src and tgt should have equal batch size (at dim 1), but got ", src.size(1),
-              " and ", tgt.size(1));
+  TORCH_CHECK(src.dim() == 3 && tgt.dim() == 3, "Transformer: src and tgt are (length, batch, features); got sizes ",
+              src.sizes(), " and ", tgt.sizes());
+  TORCH_CHECK(src.size(1) == tgt.size(1), "Transformer: src and tgt are of one batch (dimension 1); got sizes ",
+              src.sizes(), " and ", tgt.sizes());
   TORCH_CHECK(src.size(2) == options.d_model() && tgt.size(2) == options.d_model(),
-              "src and tgt should have same feature size as d_model (at dim 2), but got ", src.size(2), " and ",
-              tgt.size(2), " while d_model is ", options.d_model());
+              "Transformer: src and tgt have d_model features, ", options.d_model(), " (dimension 2); got sizes ",
+              src.sizes(), " and ", tgt.sizes());
   Tensor memory = encoder.forward<Tensor>(src, src_mask, src_key_padding_mask);
   return decoder.forward<Tensor>(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask);
 }

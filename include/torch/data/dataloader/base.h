@@ -24,8 +24,7 @@ class DataLoaderBase {
   // Starts over. An error while batches of an earlier iterator are outstanding.
   Iterator<Batch> begin() {
     TORCH_CHECK(shuttle_.in_flight_jobs() == 0,
-                "Attempted to get a new DataLoader iterator while another iterator is not yet "
-                "exhausted");
+                "DataLoader: an iterator is under way; begin() again when it is at its end");
     reset();
     return Iterator<Batch>([this] { return next(); });
   }

@@ -32,12 +32,11 @@ struct ChunkDatasetOptions {
         batch_size_(batch_size),
         cache_size_(cache_size),
         cross_chunk_shuffle_count_(cross_chunk_shuffle_count) {
-    TORCH_CHECK(preloader_count > 0, "Preloader count is 0. At least one preloader needs to be specified.");
-    TORCH_CHECK(batch_size > 0, "Batch size is 0. A positive batch size needs to be specified.");
-    TORCH_CHECK(cache_size >= batch_size,
-                "Cache size is less than batch size. Cache needs to be large enough to hold "
-                "at least one batch.");
-    TORCH_CHECK(cross_chunk_shuffle_count > 0, "cross_chunk_shuffle_count needs to be greater than 0.");
+    TORCH_CHECK(preloader_count > 0, "ChunkDatasetOptions: preloader_count is at least 1; got 0");
+    TORCH_CHECK(batch_size > 0, "ChunkDatasetOptions: batch_size is at least 1; got 0");
+    TORCH_CHECK(cache_size >= batch_size, "ChunkDatasetOptions: cache_size holds a batch at least, of ", batch_size,
+                "; got ", cache_size);
+    TORCH_CHECK(cross_chunk_shuffle_count > 0, "ChunkDatasetOptions: cross_chunk_shuffle_count is at least 1; got 0");
   }
   TORCH_ARG(size_t, preloader_count);
   TORCH_ARG(size_t, batch_size);
@@ -67,12 +66,10 @@ class ChunkDataset final : public StatefulDataset<ChunkDataset<ChunkReader, Chun
 
   // Of the options' size, which the request must be.
   BatchType get_batch(size_t batch_size) override {
-    TORCH_CHECK(batch_size == options_.batch_size(),
-                "The requested batch size does not match with the initialized "
-                "batch size: got ",
-                batch_size, ", expected ", options_.batch_size());
+    TORCH_CHECK(batch_size == options_.batch_size(), "ChunkDataset: batches are of ", options_.batch_size(),
+                " as its options say; got ", batch_size);
     std::unique_lock lock(mutex_);
-    TORCH_CHECK(started_, "Dataset needs to call reset() before calling get_batch().");
+    TORCH_CHECK(started_, "ChunkDataset: reset() comes before the first get_batch()");
     UnwrappedBatchType batch;
     while (batch.size() < batch_size) {
       changed_.wait(lock, [&] { return error_ || !ready_.empty() || readers_left_ == 0; });

@@ -25,8 +25,8 @@ class Queue {
     std::unique_lock lock(mutex_);
     auto is_there = [this] { return !values_.empty(); };
     if (timeout) {
-      TORCH_CHECK(changed_.wait_for(lock, *timeout, is_there),
-                  "Timeout in DataLoader queue while waiting for next batch (timeout was ", timeout->count(), " ms)");
+      TORCH_CHECK(changed_.wait_for(lock, *timeout, is_there), "DataLoader: no batch came within the timeout of ",
+                  timeout->count(), " ms");
     } else {
       changed_.wait(lock, is_there);
     }

@@ -40,7 +40,7 @@ class AnyModule {
   // The types of arguments must be those of forward; results are asked for by their type.
   template <class... ArgumentTypes>
   AnyValue any_forward(ArgumentTypes&&... arguments) {
-    TORCH_CHECK(!is_empty(), "Cannot call forward() on an empty AnyModule");
+    TORCH_CHECK(!is_empty(), "AnyModule: it is empty, so there is no forward() to call");
     std::vector<AnyValue> values;
     values.reserve(sizeof...(ArgumentTypes));
     (values.push_back(to_value(std::forward<ArgumentTypes>(arguments))), ...);
@@ -67,7 +67,7 @@ class AnyModule {
     return T(ptr<typename T::ContainedType>());
   }
   std::shared_ptr<Module> ptr() const {
-    TORCH_CHECK(!is_empty(), "Cannot call ptr() on an empty AnyModule");
+    TORCH_CHECK(!is_empty(), "AnyModule: it is empty, so ptr() has nothing to give");
     return content_->ptr();
   }
   template <class T>
@@ -77,7 +77,7 @@ class AnyModule {
     return std::dynamic_pointer_cast<T>(ptr());
   }
   const std::type_info& type_info() const {
-    TORCH_CHECK(!is_empty(), "Cannot call type_info() on an empty AnyModule");
+    TORCH_CHECK(!is_empty(), "AnyModule: it is empty, so it has no type_info()");
     return content_->type_info();
   }
   bool is_empty() const noexcept { return content_ == nullptr; }
@@ -106,9 +106,9 @@ class AnyModule {
   }
   template <class T>
   T& get_() const {
-    TORCH_CHECK(!is_empty(), "Cannot call get() on an empty AnyModule");
-    TORCH_CHECK(typeid(T) == content_->type_info(), "Attempted to cast module of type ",
-                c10::demangle(content_->type_info().name()), " to type ", c10::demangle(typeid(T).name()));
+    TORCH_CHECK(!is_empty(), "AnyModule: it is empty, so get() has nothing to give");
+    TORCH_CHECK(typeid(T) == content_->type_info(), "AnyModule: it holds a ",
+                c10::demangle(content_->type_info().name()), "; got a request for ", c10::demangle(typeid(T).name()));
     return *static_cast<T*>(dynamic_cast<T*>(content_->ptr().get()));
   }
   std::unique_ptr<AnyModulePlaceholder> content_;

@@ -23,8 +23,8 @@ class AnyValue {
   template <class T>
   T get() {
     T* found = try_get<T>();
-    TORCH_CHECK(found, "Attempted to cast AnyValue to ", c10::demangle(typeid(T).name()), ", but its actual type is ",
-                c10::demangle(type_info().name()));
+    TORCH_CHECK(found, "AnyValue: it holds a ", c10::demangle(type_info().name()), "; got a request for ",
+                c10::demangle(typeid(T).name()));
     return *found;
   }
   const std::type_info& type_info() const noexcept { return content_.type(); }

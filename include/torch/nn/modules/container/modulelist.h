@@ -64,7 +64,7 @@ class TORCH_API ModuleListImpl : public Cloneable<ModuleListImpl> {
   template <class T>
   std::shared_ptr<T> ptr(size_t index) const {
     auto found = std::dynamic_pointer_cast<T>(ptr(index));
-    TORCH_CHECK(found, "Unable to cast module[", index, "] to ", c10::demangle(typeid(T).name()));
+    TORCH_CHECK(found, "ModuleList: module ", index, " is no ", c10::demangle(typeid(T).name()));
     return found;
   }
   std::shared_ptr<Module> operator[](size_t index) const { return ptr(index); }

@@ -32,7 +32,7 @@ class TORCH_API SequentialImpl : public Cloneable<SequentialImpl> {
   // The inputs go to the first module, what each returns to the next.
   template <class ReturnType = Tensor, class... InputTypes>
   ReturnType forward(InputTypes&&... inputs) {
-    TORCH_CHECK(!is_empty(), "Cannot call forward() on an empty Sequential");
+    TORCH_CHECK(!is_empty(), "Sequential: it is empty, so there is no forward() to call");
     AnyValue result = modules_.front().any_forward(std::forward<InputTypes>(inputs)...);
     return pass_on(std::move(result)).template get<ReturnType>();
   }
