@@ -24,7 +24,7 @@ THREADS = {
             torch.ones(100) * 2
     """,
 }
-PROGRAM = """
+DEFINITIONS = """
 import sys, threading, time
 import taeda as torch
 from taeda.utils._python_dispatch import TorchDispatchMode
@@ -45,7 +45,8 @@ class Twice(torch.autograd.Function):
 class Mode(TorchDispatchMode):
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         return slow(func(*args, **(kwargs or {})))
-
+"""
+PROGRAM = f"""{DEFINITIONS}
 def body():
     while True:
         if True:
@@ -67,23 +68,14 @@ def test_daemon_threads_do_not_disturb_the_exit(what: str) -> None:
         assert process.returncode == 0, errors
 
 
-LATE = """
-import ctypes, sys, threading, time
+LATE = f"""
+import ctypes
 library = ctypes.CDLL(None)
 library.on_exit(library.sleep, None)  # as many seconds as the status says, behind the end of the interpreter
-import taeda as torch
-
-class Twice(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        return x * 2
-    @staticmethod
-    def backward(ctx, grad):
-        return grad * 2
-
+{DEFINITIONS}
 x = torch.ones(10_000_000, requires_grad=True)
 y = BEGIN
-for _ in range(10):
+for _ in range(40):
     y = y * 2
 threading.Thread(target=y.sum().backward, daemon=True).start()
 time.sleep(0.02)
