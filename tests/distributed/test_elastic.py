@@ -43,6 +43,7 @@ from taeda.distributed.elastic.rendezvous.dynamic_rendezvous import (
     _NodeDesc,
     _RendezvousExitOp,
     _RendezvousJoinOp,
+    _RendezvousState,
 )
 from taeda.distributed.elastic.rendezvous.registry import get_rendezvous_handler
 from taeda.distributed.elastic.rendezvous.utils import _parse_rendezvous_config, parse_rendezvous_endpoint
@@ -275,8 +276,10 @@ def test_rounds() -> None:
 def test_a_state_is_read_and_nothing_else() -> None:
     backend = Memory()
     node = DynamicRendezvousHandler.from_backend("job", HashStore(), backend, 1, 1, "127.0.0.1")
-    for bad in (b"", b"nonsense", pickle.dumps(os.getpid), pickle.dumps({1}), pickle.dumps(Path("x"))):
-        backend.held = bad, 1
+    without_participants = _RendezvousState()
+    without_participants.participants = None
+    for bad in (os.getpid, {1}, Path("x"), without_participants, b"", b"nonsense"):
+        backend.held = bad if isinstance(bad, bytes) else pickle.dumps(bad), 1
         with pytest.raises(RendezvousStateError):
             node.is_closed()
     backend.held = None

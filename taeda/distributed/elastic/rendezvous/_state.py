@@ -97,6 +97,9 @@ def _read(data: bytes) -> _RendezvousState:
         raise RendezvousStateError(
             f"taeda.distributed.elastic: the rendezvous holds a {type(state).__name__} in place of its state"
         )
+    for name, value in vars(_RendezvousState()).items():
+        if name != "deadline" and not isinstance(getattr(state, name, None), type(value)):
+            raise RendezvousStateError(f"taeda.distributed.elastic: the state of the rendezvous has no valid {name}")
     return state
 
 
