@@ -228,7 +228,7 @@ def _split_batch(layout: _layout, flat: Tensor, plain: Tensor, values: Tensor, s
         )
     starts = flat[::lines] if lines else flat.new_zeros(count + 1)
     counts = starts.diff()
-    if count and not flat.is_meta and bool((counts != counts[0]).any()):
+    if not flat.is_meta and bool((counts != counts[0]).any()):
         raise RuntimeError(
             "taeda: each matrix of a batch in a compressed layout must have the same number of elements; got "
             f"{counts.tolist()[:8]}"

@@ -16,17 +16,16 @@ using enable_if_module_t = std::enable_if_t<is_module<M>::value, T>;
 
 // One forward() that is no template and has no overloads.
 template <class T>
-    struct has_forward : std::bool_constant < requires {
-  &T::forward;
-}>{};
+concept WithForward = requires { &T::forward; };
+template <class T>
+using has_forward = std::bool_constant<WithForward<T>>;
 
 // What M's forward(Args...) returns, references and all; void where it has none.
 template <class M, class... Args>
 struct return_type_of_forward {
   using type = void;
 };
-template <class M, class... Args>
-  requires has_forward<M>::value
+template <WithForward M, class... Args>
 struct return_type_of_forward<M, Args...> {
   using type = decltype(std::declval<M>().forward(std::declval<Args>()...));
 };

@@ -524,9 +524,6 @@ def _takes_all(schema: FunctionSchema, inputs: list[Value], node: Node, level: i
     return all(not isinstance(_fit(a, v, variables, level), str) for a, v in zip(schema.arguments, inputs))
 
 
-__all__ = ["ANY", "apply", "bind", "call", "emit_op", "exists", "find", "make_list", "match", "optional", "put"]
-
-
 # --- Of values whose types say more than a schema does
 def enum_field(graph: Graph, member: Value, name: str, range: SourceRange | None) -> Value:
     """The name or value of a member of an enumeration."""
@@ -546,3 +543,9 @@ def to_list(graph: Graph, tensor: Value, wanted: Any, range: SourceRange | None)
         fail(range, f"tolist gives lists of int, float, bool or complex; not {wanted}")
     inputs = [tensor, graph.insertConstant(depth), graph.insertConstant(numbers[type.kind()])]
     return graph.emit("prim::tolist", inputs, [wanted], range).output()
+
+
+__all__ = [
+    "ANY", "apply", "bind", "call", "emit_op", "enum_field", "exists", "find", "make_list", "match", "optional", "put",
+    "to_list",
+]  # fmt: skip
