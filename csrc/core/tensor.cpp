@@ -196,6 +196,10 @@ void TensorImpl::take_data_of(const TensorImpl& other) {
   keys_ = (other.keys_ - kPythonKeys) | (keys_ & kPythonKeys);  // whether Python dispatches is a matter of identity
 }
 
+void Tensor::refuse_wider(size_t bytes) const {
+  TAEDA_FAIL(Runtime, "expected a tensor whose elements have ", bytes, " bytes; got one of ", dtype());
+}
+
 int64_t Tensor::size(int64_t dim) const {
   TAEDA_CHECK_INDEX(this->dim() > 0, "a 0-dimensional tensor has no sizes; got dimension ", dim);
   return sizes()[wrap_dim(dim, this->dim())];

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "taeda/core/dtype.h"
@@ -193,10 +194,16 @@ class Tensor {
   bool is_cpu() const { return impl_->device().is_cpu(); }
   template <class T = void>
   T* data() const {
+    if constexpr (!std::is_void_v<T>)
+      if (sizeof(T) > info(impl_->dtype()).size) [[unlikely]]
+        refuse_wider(sizeof(T));
     return static_cast<T*>(impl_->data());
   }
 
  private:
+  // Whatever a caller forgot to check, elements are never read as wider than they are, which would go past their end.
+  [[noreturn]] TAEDA_API void refuse_wider(size_t bytes) const;
+
   Ref<TensorImpl> impl_;
 };
 using TensorList = std::span<const Tensor>;
