@@ -1,4 +1,5 @@
 // Python objects as values of any type that a schema can say, and collections back.
+#include <algorithm>
 #include <unordered_map>
 
 #include "python/convert_value.h"
@@ -73,12 +74,16 @@ PyObject* enum_member(const EnumMember& member) {
 }  // namespace
 
 std::string qualified_name(PyObject* cls) {
-  Owned module(check(PyObject_GetAttrString(cls, "__module__"))), name(check(PyObject_GetAttrString(cls, "__name__")));
-  std::string_view package = to_text(module.get(), "__module__"), own = to_text(name.get(), "__name__");
+  Owned module(check(PyObject_GetAttrString(cls, "__module__")));
+  Owned own_name(check(PyObject_GetAttrString(cls, "__name__")));
+  std::string_view package = to_text(module.get(), "__module__"), own = to_text(own_name.get(), "__name__");
   if (package == "__main__") return str("__torch__.", own);
   // Programs are exchanged with PyTorch, where our modules have this name.
   bool is_ours = package == "taeda" || package.starts_with("taeda.");
-  return str("__torch__.", is_ours ? "torch" : "", package.substr(is_ours ? 5 : 0), ".", own);
+  std::string name = str("__torch__.", is_ours ? "torch" : "", package.substr(is_ours ? 5 : 0), ".", own);
+  // What modules of packages are called, "<torch_package_0>.net", is no word of schemas.
+  std::ranges::replace_if(name, [](char c) { return c == '<' || c == '>'; }, '_');
+  return name;
 }
 
 void set_class_of(TypePtr type, PyObject* cls) {

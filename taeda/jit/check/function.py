@@ -446,7 +446,8 @@ def program_name(obj: Any) -> str:
         return f"__torch__.{name}"
     if module == "taeda" or module.startswith("taeda."):
         module = "torch" + module[5:]
-    return f"__torch__.{module}.{name}"
+    # What modules of packages are called, "<torch_package_0>.net", is no word of schemas.
+    return f"__torch__.{module}.{name}".replace("<", "_").replace(">", "_")
 
 
 def defaults_of(obj: Any) -> dict[str, Any]:
