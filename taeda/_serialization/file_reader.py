@@ -7,7 +7,8 @@ from typing import IO, Any
 
 import taeda
 from taeda import Tensor
-from taeda._serialization.archive import ArchiveReader, Damaged, bytes_of
+from taeda._serialization.archive import Damaged, bytes_of
+from taeda._serialization.deflated import DeflatedReader
 
 
 class PyTorchFileReader:
@@ -28,7 +29,7 @@ class PyTorchFileReader:
                 file = self._opened = open(name_or_buffer, "rb")  # noqa: SIM115 (closed when the reader goes)
             except OSError as error:
                 raise RuntimeError(f"taeda.PyTorchFileReader: {error}") from error
-        self._archive = ArchiveReader(file, wants_checkpoint=False)
+        self._archive = DeflatedReader(file, wants_checkpoint=False)
 
     def __del__(self) -> None:
         if getattr(self, "_opened", None) is not None:

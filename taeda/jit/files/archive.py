@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-import zlib
-from typing import TYPE_CHECKING
-
-from taeda._serialization.archive import ArchiveReader, ArchiveWriter, Damaged
-
-if TYPE_CHECKING:
-    import zipfile
+from taeda._serialization.archive import ArchiveWriter, Damaged
+from taeda._serialization.deflated import DeflatedReader
 
 FORMAT_VERSION = 10  # ops have the meaning that they have now: readers convert nothing
 _NEWEST_VERSION = FORMAT_VERSION
-_BEST_RATIO = 1032  # no deflated text is smaller: more is a bomb
-_DEFLATED = 8  # in the directory of an archive
 
 
-class ProgramReader(ArchiveReader):
+class ProgramReader(DeflatedReader):
     """Finds and checks the records of an archive with a program.
 
     Raises:
         RuntimeError: the archive is damaged, encrypted, or holds no program.
     """
-
-    def _check_compression(self, info: zipfile.ZipInfo) -> None:
-        if info.compress_type != _DEFLATED:
-            super()._check_compression(info)
-        elif info.file_size > info.compress_size * _BEST_RATIO:
-            raise Damaged(f"record {info.filename!r} claims more than its compressed bytes can hold")
 
     def _check_kind(self) -> None:
         if not self.has("constants.pkl"):
@@ -49,20 +36,6 @@ class ProgramReader(ArchiveReader):
                 f"{_NEWEST_VERSION}. It is damaged, or of a PyTorch later than 2.13"
             )
         return int(digits)
-
-    def read(self, name: str) -> bytes:
-        info = self._info(name)
-        if info.compress_type != _DEFLATED:
-            return super().read(name)
-        self._file.seek(self.offset(name))
-        machine = zlib.decompressobj(-zlib.MAX_WBITS)
-        try:
-            data = machine.decompress(self._file.read(info.compress_size), info.file_size + 1)
-        except zlib.error as error:
-            raise Damaged(f"record {name!r} cannot be decompressed ({error})") from error
-        if len(data) != info.file_size or (info.CRC and zlib.crc32(data) != info.CRC):
-            raise Damaged(f"record {name!r} does not match its checksum")
-        return data
 
     def text(self, name: str) -> str:
         """A record as text."""
