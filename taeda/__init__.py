@@ -170,6 +170,7 @@ _MODULES = frozenset([
     "__future__",
     "_functorch", "futures", "fx", "_higher_order_ops", "hub", "_inductor", "jit", "_jit_internal", "library", "linalg",
     "_linalg_utils", "masked", "mps", "mtia", "multiprocessing", "nested", "nn", "onnx", "_ops", "ops", "optim",
+    "package",
     "overrides", "profiler", "quantization", "quasirandom", "random", "return_types", "serialization", "signal",
     "sparse", "special", "storage", "_subclasses", "_tensor_str", "testing", "torch_version", "transforms", "types",
     "_utils", "utils", "version", "_VF", "_vmap_internals", "xpu",

@@ -32,8 +32,9 @@ NAMESPACES = (
     "cuda", "cuda.memory", "distributed", "distributed.fsdp", "distributed.rpc", "distributed.tensor",
     "distributions", "export", "fft", "func", "futures", "fx", "hub", "jit", "library", "linalg", "masked", "mps",
     "mtia", "multiprocessing", "nested", "nn", "nn.attention", "nn.functional", "nn.init", "nn.parallel", "nn.utils",
-    "onnx", "optim", "optim.lr_scheduler", "overrides", "profiler", "random", "serialization", "signal.windows",
-    "sparse", "special", "testing", "utils.benchmark", "utils.checkpoint", "utils.data", "utils.weak", "xpu",
+    "onnx", "optim", "optim.lr_scheduler", "overrides", "package", "package.analyze", "profiler", "random",
+    "serialization", "signal.windows", "sparse", "special", "testing", "utils.benchmark", "utils.checkpoint",
+    "utils.data", "utils.weak", "xpu",
 )  # fmt: skip
 
 

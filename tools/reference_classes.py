@@ -48,6 +48,7 @@ PACKAGES = tuple(
         "utils.tensorboard",
         "testing",
         "hub",
+        "package",
     ]
 )
 _HEADING = re.compile(r"^(Args|Arguments|Returns|Yields|Raises|Shapes?|Attributes|Note|Source):$")

@@ -57,9 +57,12 @@ class ArchiveWriter:
     The zip structures are those of PKWARE's APPNOTE 6.3.3, sections 4.3 and 4.5.3.
     """
 
-    def __init__(self, file: IO[bytes], folder: str, checksums: bool, version: int = _FORMAT_VERSION) -> None:
+    def __init__(
+        self, file: IO[bytes], folder: str, checksums: bool, version: int = _FORMAT_VERSION,
+        version_record: str = "version",
+    ) -> None:  # fmt: skip
         self._file = file
-        self._version = version
+        self._version, self._version_record = version, version_record
         self._folder = folder
         self._checksums = checksums
         self._at = 0
@@ -81,7 +84,7 @@ class ArchiveWriter:
 
     def finish(self) -> None:
         """Write the closing records and the directory."""
-        self.write("version", b"%d\n" % self._version)
+        self.write(self._version_record, b"%d\n" % self._version)
         self.write(".data/serialization_id", b"%040d" % self._digest)
         start = self._at
         self._put(b"".join(self._directory))

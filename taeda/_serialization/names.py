@@ -16,7 +16,7 @@ from taeda._serialization import storage_types
 from taeda._serialization.old_names import OLD_STORAGES
 from taeda._serialization.rebuild import REBUILDERS
 
-HERE = __name__.partition(".")[0]
+HERE: str = __name__.partition(".")[0]
 FILE_ROOT = "torch"
 
 DTYPES = [

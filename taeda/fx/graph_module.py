@@ -297,6 +297,16 @@ class GraphModule(nn.Module):
         base = next(c for c in type(self).__mro__ if not c.__dict__.get("_of_one_instance", False))
         return _load, (base, state, self._graph, type(self).__name__)
 
+    def __reduce_package__(self, exporter: Any) -> tuple[Any, tuple[Any, ...]]:
+        """How a package keeps the module: as a module of Python with its code, and the attributes."""
+        from taeda.fx import _packaged
+
+        state = {k: v for k, v in self.__getstate__().items() if k not in _TRANSIENT}
+        state |= {"_code": self.code, "_graphmodule_cls_name": type(self).__name__}
+        name = f"fx-generated._{exporter.get_unique_id()}"
+        exporter.save_source_string(name, _packaged.source_of(self._graph, exporter.importer))
+        return reduce_package_graph_module, (state, name)
+
     # Text
 
     def print_readable(
@@ -361,6 +371,19 @@ def _find(module: Any, path: list[str]) -> Any:
     for part in path:
         module = getattr(module, part, None)
     return module
+
+
+def reduce_package_graph_module(importer: Any, body: dict[Any, Any], generated_module_name: str) -> nn.Module:
+    """The module of a graph in a package: its code is traced anew. Pickles in packages name this function.
+
+    Args:
+        importer: of the package.
+        body: the module's attributes.
+        generated_module_name: where its code is.
+    """
+    from taeda.fx import _packaged
+
+    return _packaged.loaded(importer.import_module(generated_module_name).forward, body)
 
 
 def _load(base: type[GraphModule], state: dict[str, Any], graph: Graph, class_name: str) -> GraphModule:

@@ -364,6 +364,12 @@ class RecursiveScriptModule(ScriptModule):
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
         raise RuntimeError(f"a compiled module ({self.original_name}) is not pickled; taeda.jit.save keeps it")
 
+    def __reduce_package__(self, exporter: Any) -> tuple[Any, tuple[str]]:
+        """How a package keeps the module: as a program, of which pickles say the number."""
+        from taeda.jit._script import unpackage_script_module
+
+        return unpackage_script_module, (exporter._save_program(self),)
+
     # --- Methods
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._instrumented:

@@ -365,3 +365,8 @@ class CompilationUnit:
     def find_function(self, name: str) -> ScriptFunction | None:
         """The function of this name; None if there is none."""
         return self._functions.get(name)
+
+
+def unpackage_script_module(importer: Any, script_module_id: str) -> Any:
+    """The compiled module of a package that its importer is loading from; pickles in packages name this function."""
+    return importer._loading.program(script_module_id)

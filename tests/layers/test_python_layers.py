@@ -62,6 +62,7 @@ HARMLESS = {
     "taeda._schema.types": "the type of tensors gives types of tensors of which more is known",
     "taeda.autograd._chrome_trace": "one class, in two files",
     "taeda.distributed._shard.sharding_spec": "a way to cut makes tensors, which say in which way they are cut",
+    "taeda.fx._packaged": "in a package a module of a graph is its code, of which tracing makes such a module again",
     "taeda.fx.graph": "a graph makes its nodes and its code, which ask for it",
     "taeda.jit._script": "what is compiled asks for what it calls to be compiled: functions, classes and modules do",
     "taeda.jit.ir": "a graph asks for what is made of graphs: the schemas of its nodes, its text, what it calls",

@@ -28,7 +28,7 @@ REASONS = {
     "quantised tensors": r"quanti|QInt|QUInt|quint|qint|qengine|FBGEMM|fbgemm|_qparams",
     "nested tensors": r"nested_tensor|torch\.nested|'nested'",
     "the compiler and its graphs come later": r"TorchScript|torch\.jit|\bjit\b|torchscript|_dynamo|\.fx\.",
-    "for another library or device": r"mkldnn|cuda|CUDA|itt|ITT|NNPACK|nnpack|kineto",
+    "for another library or device": r"mkldnn|cuda|CUDA|\bitt\b|_itt|ITT|NNPACK|nnpack|kineto",
     "small floats are rounded once here, where PyTorch rounds twice": (
         r"(fmod_remainder|div_rounding|hardshrink|upsampling)\S*_?b?float16"
     ),
