@@ -42,6 +42,10 @@ class Tag(enum.Enum):
         return self.value
 
 
+# Composites have no shape rule of their own to tell; and of `index` it is told by what it is given.
+_SIZED_BY_VALUES = frozenset(
+    ["argwhere", "index.Tensor", "nonzero_numpy", "one_hot", "_unique", "unique_dim_consecutive", "where"]
+)
 _given: dict[str, list[Tag]] = {}
 
 
@@ -66,6 +70,9 @@ def tags_of(name: str, overload: str, bits: int) -> list[Tag]:
     found = {Tag[name] for name, bit in _C._op_tag_bits().items() if bits & bit}
     if name.startswith("aten::"):
         found.add(Tag.pt2_compliant_tag)
-        if name.removeprefix("aten::") + (f".{overload}" if overload else "") in CORE_OPS:
+        plain = name.removeprefix("aten::") + (f".{overload}" if overload else "")
+        if plain in CORE_OPS:
             found.add(Tag.core)
+        if plain in _SIZED_BY_VALUES:
+            found.add(Tag.dynamic_output_shape)
     return sorted(found, key=int)

@@ -335,13 +335,13 @@ class Capture(SizeRecorder):
 
     def _shadow_call(self, op: OpOverload, args: Any, kwargs: Any, given: Any, names: list[str]) -> Any:
         if not (self.varying or self._depends):
-            return UNKNOWN if Tag.dynamic_output_shape in op.tags else None
+            return UNKNOWN if _sized_by_values(op, args) else None
         shadow_args = [self._shadow_argument(a, given.get(n)) for a, n in zip(args, names)]
         shadow_kwargs = {k: self._shadow_argument(a, given.get(k)) for k, a in kwargs.items() if k != "generator"}
         if any(leaf is UNKNOWN for leaf in pytree.tree_leaves((shadow_args, shadow_kwargs))):
             return UNKNOWN
         if not self.varying:
-            return UNKNOWN if Tag.dynamic_output_shape in op.tags else None
+            return UNKNOWN if _sized_by_values(op, args) else None
         if "device" in names:
             at = names.index("device")
             if at < len(shadow_args):
@@ -513,6 +513,15 @@ class Capture(SizeRecorder):
             SymNode(o.hint, "input", (), None, self.text(o)) if isinstance(o, SymNode) else o for o in node.operands
         ), None)  # fmt: skip
         return inner.expr
+
+
+def _sized_by_values(op: OpOverload, args: tuple[Any, ...]) -> bool:
+    """Whether the result's sizes depend on elements: positions select as many as there are, truths those that hold."""
+    if Tag.dynamic_output_shape not in op.tags:
+        return False
+    if op is aten.index.Tensor:
+        return any(isinstance(at, Tensor) and at.dtype in (taeda.bool, taeda.uint8) for at in args[1])
+    return op is not aten.one_hot.default or len(args) < 2 or args[1] < 0
 
 
 def _wanted(op: OpOverload, args: Any, shadows: Any) -> list[tuple[Number, Number]]:

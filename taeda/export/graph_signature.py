@@ -141,6 +141,12 @@ class ExportGraphSignature:
     input_specs: list[InputSpec]
     output_specs: list[OutputSpec]
 
+    def __deepcopy__(self, memo: Any) -> ExportGraphSignature:
+        # Passes copy signatures once each, of all parameters: two levels, of fields that are not changed in place.
+        inputs = [dataclasses.replace(s, arg=dataclasses.replace(s.arg)) for s in self.input_specs]
+        outputs = [dataclasses.replace(s, arg=dataclasses.replace(s.arg)) for s in self.output_specs]
+        return ExportGraphSignature(inputs, outputs)
+
     def _inputs(self, kind: InputKind) -> list[InputSpec]:
         return [spec for spec in self.input_specs if spec.kind == kind]
 

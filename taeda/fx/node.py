@@ -39,7 +39,7 @@ def map_aggregate(a: Argument, fn: Callable[[Any], Any]) -> Any:
     if not isinstance(a, _CONTAINERS):
         return fn(a)
     if isinstance(a, tuple):
-        items = [map_aggregate(item, fn) for item in a]
+        items = [map_aggregate(item, fn) if isinstance(item, _CONTAINERS) else fn(item) for item in a]
         return type(a)(*items) if hasattr(a, "_fields") else tuple(items)
     if isinstance(a, list):
         return immutable_list([map_aggregate(item, fn) for item in a])
@@ -67,7 +67,10 @@ def _collect(a: Any, found: dict[Node, None]) -> None:
         found[a] = None
     elif isinstance(a, (tuple, list)):
         for item in a:
-            _collect(item, found)
+            if isinstance(item, Node):
+                found[item] = None
+            elif isinstance(item, _CONTAINERS):
+                _collect(item, found)
     elif isinstance(a, dict):
         _collect(tuple(a.values()), found)
     elif isinstance(a, slice):

@@ -92,3 +92,24 @@ def test_constant_branches() -> None:
     with pytest.warns(UserWarning, match="that branch alone"):
         found = program(lambda x: taeda.cond(True, lambda v: v.sin(), lambda v: v.cos(), (x,)), (ones(2),))
     assert [n.name for n in found.graph.nodes if n.op == "call_function"] == ["sin"]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x.nonzero().shape[0] + x,
+        lambda x: x[x > 0].numel() * x,
+        lambda x: taeda.where(x > 0)[0].size(0) * x,
+        lambda x: taeda.nn.functional.one_hot(x.long().abs()).shape[1] + x,
+    ],
+    ids=["nonzero", "mask", "where", "one_hot"],
+)
+def test_sizes_by_values_are_no_constants(function: Callable[..., Any]) -> None:
+    found = program(function, (taeda.tensor([1.0, -1, 2, 0]),)).module()
+    for other in ([0.0, 0, 3, 0], [1.0, 1, 1, 1]):
+        assert taeda.equal(found(taeda.tensor(other)), function(taeda.tensor(other)))
+
+
+def test_sizes_by_positions_are_constants() -> None:
+    found = program(lambda x, i: x[i].shape[0] + x, (ones(4), taeda.tensor([0, 2])))
+    assert not any("sym_size" in str(node.target) for node in found.graph.nodes)

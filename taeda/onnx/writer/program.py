@@ -194,7 +194,7 @@ class ONNXProgram:
         if _draws(self.model_proto.graph):
             return None
         try:
-            session = _open(self.model_proto)
+            session = _open(self.model_proto, once=True)
         except Exception as error:
             return f"taeda.onnx.export: ONNX Runtime cannot load the model: {error}"
         found = self._differs_on(session, *self.exported_program.example_inputs)
@@ -266,16 +266,21 @@ def _exposing(model: Any, names: list[str]) -> Any:
     return copy
 
 
-def _open(model: Any) -> Any:
+def _open(model: Any, once: bool = False) -> Any:
+    """A session. ``once``: for a run or two, which end before threads and rewriting would pay; and what is compared is
+    then the model as it stands, not what the runtime makes of it."""
     import onnxruntime  # type: ignore[import-not-found]
 
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
+    if once:
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
 
 
 def _run(model: Any, feeds: dict[str, Any], names: list[str]) -> list[Any]:
-    return _open(model).run(names, feeds)
+    return _open(model, once=True).run(names, feeds)
 
 
 class _Watch(Interpreter):
