@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 # Each kind of case and how many of them one process runs.
-KINDS = {"calls": 2000, "files": 1000, "faults": 4, "exits": 4}
+KINDS = {"calls": 2000, "inner": 10_000, "files": 1000, "faults": 4, "exits": 4}
 TESTS = Path(__file__).resolve().parents[1]
 BATCH_SECONDS = 3600
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from fuzz import files
-from fuzz.calls import target_count
+from fuzz import files, inner
+from fuzz.calls import ops, target_count
 from fuzz.driver import KINDS, reproduce, run
 
 BATCHES = 10
@@ -25,6 +25,16 @@ def test_every_target_is_called() -> None:
 def test_random_calls_do_not_crash(batch: int) -> None:
     findings, _ = run("calls", batch * KINDS["calls"], KINDS["calls"])
     assert not findings, reproduce(findings[0])
+
+
+def test_inner_calls_with_one_argument_wrong_do_not_crash() -> None:
+    findings, _ = run("inner", len(ops()) * inner.PER_TARGET, 4 * inner.PER_TARGET)
+    assert not findings, reproduce(findings[0])
+
+
+def test_calls_that_backward_passes_make_are_recorded() -> None:
+    target = next(i for i, op in enumerate(ops()) if op.schema.full_name == "layer_norm")
+    assert "aten.layer_norm_backward.default" in {str(calls[0][0]) for calls in inner.recorded(target)}
 
 
 @pytest.mark.parametrize(("kind", "first", "count"), [("files", 0, 600), ("exits", 0, 6), ("faults", 0, 4)])
