@@ -26,6 +26,21 @@ def of_torch(value: Any) -> Any:
     return taeda._make_per_channel_quantized_tensor(integers, scales, zeros, value.q_per_channel_axis())
 
 
+def sums_exactly() -> bool:
+    """Whether PyTorch sums products of eight bits exactly on this machine: without VNNI those of pairs saturate."""
+    import torch
+
+    return bool(torch.cpu._is_vnni_supported())
+
+
+def activations(*sizes: int) -> Any:
+    """PyTorch's quantised random numbers, of seven bits where it could not add products of eight."""
+    import torch
+
+    numbers = torch.randn(sizes)
+    return torch.quantize_per_tensor(numbers if sums_exactly() else numbers.clamp(max=0.3), 0.03, 117, torch.quint8)
+
+
 def integers(tensor: Any) -> np.ndarray:
     return np.asarray((tensor.int_repr() if tensor.is_quantized else tensor).detach().numpy())
 

@@ -174,7 +174,8 @@ def test_weights_alone_of_few_bits(m: int, k: int, n: int) -> None:
     four = torch.randint(0, 16, (n, k), dtype=torch.int32)
     packed, numbers = torch._convert_weight_to_int4pack_for_cpu(four, 2), torch.rand(k // 32, n, 2)
     ours = taeda._convert_weight_to_int4pack_for_cpu(of_torch(four), 2)
-    np.testing.assert_array_equal(ours.numpy(), packed.numpy())
+    if torch.cpu._is_avx512_supported():  # else PyTorch orders them for shorter vectors
+        np.testing.assert_array_equal(ours.numpy(), packed.numpy())
     wanted = torch._weight_int4pack_mm_for_cpu(x, packed, 32, numbers).numpy()
     got = taeda._weight_int4pack_mm_for_cpu(of_torch(x), ours, 32, of_torch(numbers)).numpy()
     np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-3)
