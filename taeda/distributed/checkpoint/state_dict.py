@@ -31,6 +31,7 @@ __all__ = [
 ]  # fmt: skip
 
 Optimizers = taeda.optim.Optimizer | Iterable[taeda.optim.Optimizer]
+_init_optim_state = optimizer_state.fill  # which programs call before they load an optimiser's state themselves
 
 
 @dataclass

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from taeda.distributed.device_mesh import DeviceMesh as DeviceMesh
+from taeda.distributed.device_mesh import init_device_mesh as init_device_mesh
 from taeda.distributed.tensor._distribute import distribute_module as distribute_module
 from taeda.distributed.tensor._distribute import distribute_tensor as distribute_tensor
 from taeda.distributed.tensor._dtensor import DTensor as DTensor
