@@ -133,7 +133,7 @@ _LAZY = {
     "utils.dlpack": ("to_dlpack",),
     "_main.installation": ("compiled_with_cxx11_abi", "get_file_path", "prepare_multiprocessing_environment"),
     "futures": ("Future",),
-    "nested": ("_nested_tensor_from_mask",),
+    "nested": ("_nested_from_padded", "_nested_from_padded_and_nested_example", "_nested_tensor_from_mask"),
     "jit": ("fork", "wait"),
     "jit._containers": (
         "ScriptDict", "ScriptDictIterator", "ScriptDictKeyIterator", "ScriptList", "ScriptListIterator",

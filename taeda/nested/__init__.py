@@ -225,3 +225,30 @@ def _nested_tensor_from_mask(t: Tensor, mask: Tensor, mask_check: bool = True) -
     if mask_check and not bool((mask.int().diff(dim=1) <= 0).all()):
         raise RuntimeError("taeda._nested_tensor_from_mask: True must stand on the left of each row of the mask")
     return StridedNested.of([row[: int(n)] for row, n in zip(t.unbind(0), mask.sum(1), strict=True)])
+
+
+def _nested_from_padded(padded: Tensor, cpu_nested_shape_example: Tensor, fuse_transform_0213: bool = False) -> Tensor:
+    """Of ``padded``, (B, ...), the components whose sizes are the rows of ``cpu_nested_shape_example``;
+    ``fuse_transform_0213`` first joins the heads of (B, H, N, D)."""
+    if fuse_transform_0213:
+        padded = padded.transpose(1, 2).flatten(2)
+    sizes = cpu_nested_shape_example.tolist()
+    if len(sizes) != padded.shape[0] or any(len(size) != padded.dim() - 1 for size in sizes):
+        raise RuntimeError(
+            "taeda._nested_from_padded: the example must have a row of sizes for each component; got shapes "
+            f"{tuple(padded.shape)} and {tuple(cpu_nested_shape_example.shape)}"
+        )
+    if any(n < 0 or n > most for size in sizes for n, most in zip(size, padded.shape[1:], strict=True)):
+        raise RuntimeError(f"taeda._nested_from_padded: sizes must be within {tuple(padded.shape[1:])}; got {sizes}")
+    parts = zip(padded.unbind(0), sizes, strict=True)
+    return StridedNested.of([part[tuple(slice(n) for n in size)].contiguous() for part, size in parts], padded.dtype)
+
+
+def _nested_from_padded_and_nested_example(padded: Tensor, nt_example: Tensor) -> Tensor:
+    """Of ``padded``, (B, ...), the components of the sizes that those of ``nt_example`` have."""
+    if not isinstance(nt_example, StridedNested):
+        raise RuntimeError(
+            "taeda._nested_from_padded_and_nested_example: the example must be a nested tensor of the strided layout; "
+            f"got one of shape {tuple(nt_example.shape)} and layout {nt_example.layout}"
+        )
+    return _nested_from_padded(padded, nt_example._nested_tensor_size())

@@ -397,3 +397,19 @@ def test_views_of_values() -> None:
     made = nest(parts(), taeda.jagged)
     assert not made._is_view() and made._base is None
     assert made._metadata_cache == {"min_seqlen": 1, "max_seqlen": 5}
+
+
+def test_components_of_sizes_that_an_example_has() -> None:
+    padded = taeda.arange(12.0).reshape(2, 3, 2)
+    made = taeda._nested_from_padded(padded, taeda.tensor([[2, 2], [3, 1]]))
+    assert [part.tolist() for part in made.unbind()] == [[[0, 1], [2, 3]], [[6], [8], [10]]]
+    again = taeda._nested_from_padded_and_nested_example(padded, made)
+    assert all(map(taeda.equal, again.unbind(), made.unbind()))
+    heads = taeda.arange(8.0).reshape(1, 2, 2, 2)
+    joined = taeda._nested_from_padded(heads, taeda.tensor([[2, 4]]), True)
+    assert joined.unbind()[0].tolist() == [[0, 1, 4, 5], [2, 3, 6, 7]]
+    for wrong in ([[2, 2]], [[2, 2], [4, 1]], [[2], [3]]):
+        with pytest.raises(RuntimeError, match="_nested_from_padded"):
+            taeda._nested_from_padded(padded, taeda.tensor(wrong))
+    with pytest.raises(RuntimeError, match="strided layout"):
+        taeda._nested_from_padded_and_nested_example(padded, padded)

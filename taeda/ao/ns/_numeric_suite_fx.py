@@ -9,10 +9,10 @@ import operator
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import taeda
 from taeda import Tensor, fx, nn
 from taeda.ao.nn.intrinsic.modules.fused import FusedModule
 from taeda.ao.ns._numeric_suite import _dequantized
+from taeda.ao.ns.fx.utils import compute_sqnr as compute_sqnr
 from taeda.ao.quantization.fx.patterns import relu_after, takes_relu
 from taeda.ao.quantization.observer import _is_activation_post_process
 
@@ -240,11 +240,6 @@ def extend_logger_results_with_comparison(
                     comparison_fn(_dequantized(x), _dequantized(y))
                     for x, y in zip(one["values"], other["values"], strict=True)
                 ]
-
-
-def compute_sqnr(x: Tensor, y: Tensor) -> Tensor:
-    """The ratio of signal to noise, in decibels: how near ``y`` is to ``x``."""
-    return 20 * taeda.log10(taeda.linalg.vector_norm(x) / taeda.linalg.vector_norm(x - y))
 
 
 def loggers_set_enabled(model: nn.Module, enabled: bool) -> None:

@@ -74,6 +74,9 @@ class DTypeConfig:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __repr__(self) -> str:
+        return f"DTypeConfig({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
+
     @classmethod
     def from_dict(cls, dtype_config_dict: dict[str, Any]) -> DTypeConfig:
         """What `to_dict` gives."""

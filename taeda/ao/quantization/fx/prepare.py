@@ -54,16 +54,18 @@ def qconfig_of_call(
     if module is not None:
         kind = type(module[0]) if isinstance(module, FusedModule) else class_of(module)
         kind = next((plain for plain, own in _training_classes().items() if own is kind), kind)
+        by_type = mapping.object_type_qconfigs
+        fused = isinstance(module, FusedModule) and by_type.get(kind) is None  # None is no word on what is fused
         path = str(node.target)
         parent = path.rpartition(".")[0]
     else:
-        kind, path, parent = node.target, scope, scope
+        kind, path, parent, fused = node.target, scope, scope, False
     index = calls[parent, kind]
     calls[parent, kind] += 1
     by_order = mapping.module_name_object_type_order_qconfigs
     if (parent, kind, index) in by_order:
         return by_order[parent, kind, index]
-    return mapping.qconfig_of(path, kind)
+    return mapping.qconfig_of(path, type(module) if fused else kind)
 
 
 class Preparer:
@@ -135,7 +137,8 @@ class Preparer:
     def _handles(self, node: fx.Node, qconfig: Any) -> bool:
         """Whether the backend has a pattern for a node, and takes what the qconfig asks for."""
         if self.backend is None:
-            return True
+            activation = qconfig.activation()
+            return getattr(activation, "is_dynamic", False) or activation.dtype not in (taeda.qint8, taeda.qint32)
         module = module_of(node, self.modules)
         return handles(self.backend, node.target if module is None else class_of(module), qconfig)
 
@@ -232,6 +235,14 @@ def _swap_for_training(model: fx.GraphModule, preparer: Preparer) -> None:
         preparer.modules[str(node.target)] = made
 
 
+def _order_by_graph(model: fx.GraphModule) -> None:
+    """States and listings follow the order in which modules are called."""
+    nodes = (node for node in model.graph.nodes if node.op in ("call_module", "get_attr"))
+    called = (str(node.target).partition(".")[0] for node in nodes)
+    parts = model._modules
+    model._modules = {**{name: parts[name] for name in called if name in parts}, **parts}
+
+
 def prepare(
     model: fx.GraphModule, mapping: QConfigMapping, scopes: Scopes, is_qat: bool, config: PrepareCustomConfig,
     backend: Any = None, example_inputs: Any = (),
@@ -241,6 +252,7 @@ def prepare(
     preparer.run()
     if is_qat:
         _swap_for_training(model, preparer)
+    _order_by_graph(model)
     model.graph.lint()
     model.recompile()
     model.meta["quantization_scopes"] = scopes

@@ -74,6 +74,7 @@ class _ConvBnNd(_Norm, qat._ConvNd):
             self.bias = nn.Parameter(taeda.empty(out_channels))
         self.freeze_bn = freeze_bn if self.training else True
         self.bn = getattr(nn, f"BatchNorm{self.dims}d")(out_channels, eps, momentum, True, True)
+        self._modules["weight_fake_quant"] = self._modules.pop("weight_fake_quant")  # last, as in saved states
         self.reset_bn_parameters()
         if self.training and freeze_bn:
             self.freeze_bn_stats()

@@ -1,0 +1,1 @@
+"""Parts of the numeric suite for graphs."""
