@@ -11,7 +11,7 @@ import taeda
 import taeda.nn.functional as F
 from taeda import nn
 from taeda.distributed.device_mesh import init_device_mesh
-from taeda.distributed.fsdp import fully_shard
+from taeda.distributed.fsdp import FullyShardedDataParallel, fully_shard
 from taeda.distributed.tensor import DTensor, Replicate, Shard, distribute_tensor
 from taeda.distributed.tensor.parallel import (
     ColwiseParallel,
@@ -141,6 +141,36 @@ def _in_two_ways(rank: int) -> list[Any]:
 
 def test_with_parameters_sharded_too() -> None:
     assert run(4, _in_two_ways) == [[True, True, (WIDTH // 4, WIDTH), 2]] * 4
+
+
+def _flat_in_two_ways(rank: int) -> list[bool]:
+    """Trains as the whole does; what would take a part for all is refused."""
+    mesh = init_device_mesh("cpu", (2, 2), mesh_dim_names=("dp", "tp"))
+    net, whole = Net(), Net()
+    parallelize_module(net, mesh["tp"], PLAIN)
+    wrapped = FullyShardedDataParallel(net, device_mesh=mesh["dp"], use_orig_params=True)
+    x, target = words()
+    mine = mesh["dp"].get_local_rank()
+    ours, theirs = (taeda.optim.SGD(one.parameters(), lr=0.1, momentum=0.9) for one in (wrapped, whole))
+    near = []
+    for _ in range(2):
+        ours.zero_grad(), theirs.zero_grad()
+        mean = F.cross_entropy(wrapped(x[mine : mine + 1]).flatten(0, 1), target.view(2, 6)[mine])
+        mean.backward()
+        F.cross_entropy(whole(x).flatten(0, 1), target).backward()
+        wanted = F.cross_entropy(whole(x[mine : mine + 1]).flatten(0, 1), target.view(2, 6)[mine])
+        near.append(abs(float(mean) - float(wanted)) < 1e-4)
+        ours.step(), theirs.step()
+    states = FullyShardedDataParallel.optim_state_dict
+    for refused in (wrapped.state_dict, lambda: wrapped.load_state_dict(whole.state_dict()),
+                    lambda: wrapped.clip_grad_norm_(1.0), lambda: states(wrapped, ours)):  # fmt: skip
+        with pytest.raises(RuntimeError, match="wrap it with fully_shard"):
+            refused()
+    return near
+
+
+def test_states_of_parameters_cut_twice_are_refused() -> None:
+    assert run(4, _flat_in_two_ways) == [[True, True]] * 4
 
 
 def _copied(rank: int) -> list[Any]:

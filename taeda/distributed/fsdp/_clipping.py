@@ -9,6 +9,7 @@ import taeda
 from taeda import Tensor
 from taeda.distributed import _collectives as collectives
 from taeda.distributed._reduce_op import ReduceOp
+from taeda.distributed.fsdp._group import refuse_cut_twice
 from taeda.distributed.fsdp._unit import units_in
 
 
@@ -16,7 +17,9 @@ def clip_grad_norm(module: Any, max_norm: float, norm_type: float) -> Tensor:
     """Clips in place; the norm before."""
     by_group: dict[Any, list[Tensor]] = {}
     seen: set[int] = set()
-    for unit in units_in(module):
+    units = units_in(module)
+    refuse_cut_twice((group for unit in units for group in unit.groups), "FullyShardedDataParallel.clip_grad_norm_")
+    for unit in units:
         for group in unit.groups:
             for one in group.sharded:
                 seen.add(id(one))

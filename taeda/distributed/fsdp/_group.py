@@ -6,7 +6,7 @@ objects for good, while the memory below them comes and goes. Their gradients ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import taeda
@@ -44,6 +44,15 @@ class Precision(NamedTuple):
 
 
 Place = tuple[nn.Module, str]
+
+
+def refuse_cut_twice(groups: Iterable[ShardedGroup], function: str) -> None:
+    """RuntimeError if parameters are tensor-parallel ones: by the cut of ``groups`` alone, a part passes for all."""
+    if any(outer is not None for group in groups for outer in group.outer):
+        raise RuntimeError(
+            f"{function}: the model has tensor-parallel parameters, of which FullyShardedDataParallel knows this "
+            "process's part alone; wrap it with fully_shard, whose parameters are DTensors of both cuts"
+        )
 
 
 class ShardedGroup:

@@ -11,6 +11,7 @@ from taeda.distributed import _objects as objects
 from taeda.distributed._queries import _get_default_group, get_rank, get_world_size
 from taeda.distributed._world import is_initialized
 from taeda.distributed.fsdp._flat_param import FlatGroup
+from taeda.distributed.fsdp._group import refuse_cut_twice
 from taeda.distributed.fsdp._layout import own_shard
 from taeda.distributed.fsdp._state_dicts import clean, cut, settings_of, whole
 from taeda.distributed.fsdp._unit import units_in
@@ -84,6 +85,7 @@ def _saved(
     by_id = dict(zip(map(id, order), ids, strict=True))
     if kind is StateDictType.LOCAL_STATE_DICT:
         return state  # type: ignore[no-any-return]
+    refuse_cut_twice(table.groups, "FullyShardedDataParallel.optim_state_dict")
     result: State = {}
     for group in table.groups:
         own = [by_id.get(id(one)) for one in group.sharded]
@@ -158,6 +160,7 @@ def optim_state_dict_to_load(
 
 def _to_load(model: nn.Module, optim: Any, given: State) -> State:
     table = _Parameters(model)
+    refuse_cut_twice(table.groups, "FullyShardedDataParallel.optim_state_dict_to_load")
     order = [one for group in optim.param_groups for one in group["params"]]
     numbers = {id(one): number for number, one in enumerate(order)}
     state: dict[int, State] = {}

@@ -8,6 +8,7 @@ from typing import Any
 import taeda
 from taeda import Tensor, nn
 from taeda.distributed.fsdp._full_params import hide, show
+from taeda.distributed.fsdp._group import refuse_cut_twice
 from taeda.distributed.fsdp.api import (
     FullOptimStateDictConfig,
     FullStateDictConfig,
@@ -55,6 +56,7 @@ def register(module: Any) -> None:
 def _before_saving(module: Any, prefix: str, keep_vars: bool) -> None:
     module._shown = None
     if module._settings.state_dict_type is not StateDictType.LOCAL_STATE_DICT and not is_full(module):
+        refuse_cut_twice(module._unit.groups, "FullyShardedDataParallel.state_dict")
         module._shown = show(module._unit)
 
 
@@ -143,6 +145,7 @@ def _before_loading(module: Any, state: dict[str, Any], prefix: str, *_: Any) ->
     module._shown = None
     if module._settings.state_dict_type is StateDictType.LOCAL_STATE_DICT or is_full(module):
         return
+    refuse_cut_twice(module._unit.groups, "FullyShardedDataParallel.load_state_dict")
     for name in _own_names(module, prefix):
         if name in state:
             with taeda.no_grad():
