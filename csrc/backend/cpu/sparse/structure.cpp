@@ -250,8 +250,8 @@ Tensor _sparse_spread(const Tensor& pointers, const Tensor& columns, const Tenso
   if (out.numel() == 0) return out;
   std::memset(out.data(), 0, static_cast<size_t>(out.numel() * out.itemsize()));
   visit_words(out.numel() / (rows.count() * n) * out.itemsize(), [&]<class W>(int64_t words) {
-    const W* source = from.data<W>();
-    W* target = out.data<W>();
+    auto source = static_cast<const W*>(from.data());
+    auto target = static_cast<W*>(out.data());
     each_place(rows, at, n, [=](int64_t k, int64_t place) {
       for (int64_t w = 0; w < words; ++w) target[place * words + w] = source[k * words + w];
     });
@@ -271,8 +271,8 @@ Tensor _sparse_pick(const Tensor& pointers, const Tensor& columns, const Tensor&
   check_below(at, n, "columns");
   if (out.numel() == 0) return out;
   visit_words(out.numel() / at.size() * out.itemsize(), [&]<class W>(int64_t words) {
-    const W* source = from.data<W>();
-    W* target = out.data<W>();
+    auto source = static_cast<const W*>(from.data());
+    auto target = static_cast<W*>(out.data());
     each_place(rows, at, n, [=](int64_t k, int64_t place) {
       for (int64_t w = 0; w < words; ++w) target[k * words + w] = source[place * words + w];
     });
