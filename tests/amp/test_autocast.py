@@ -125,6 +125,8 @@ def test_rules_are_torchs(rule, name):
 @pytest.mark.parametrize("packed", [False, True])
 def test_recurrent_layers_give_torchs_dtypes(kind, dtype, state_dtype, packed):
     torch = pytest.importorskip("torch")
+    if kind == "LSTM" and not packed and not torch.ops.mkldnn._is_mkldnn_bf16_supported():
+        pytest.skip("PyTorch runs no LSTM of bfloat16 as on other processors: this one has no instructions for it")
 
     def dtypes(T):
         layer = getattr(T.nn, kind)(3, 4)
