@@ -279,6 +279,7 @@ def _whole_zero(zero_point, quant_min, quant_max):
 @composite(
     "_fake_quantize_learnable_per_tensor_affine(Tensor self, Tensor scale, Tensor zero_point, int quant_min, int "
     "quant_max, float grad_factor=1.) -> Tensor",
+    unbound=True,
     explicit=True,
     samples=[S(f(3, 4), v([0.1], "float32"), v([2.3], "float32"), -8, 7, 2.0)],
 )
@@ -331,6 +332,7 @@ def _fake_quantize_learnable_per_tensor_affine_backward(
 @composite(
     "_fake_quantize_learnable_per_channel_affine(Tensor self, Tensor scale, Tensor zero_point, int axis, int "
     "quant_min, int quant_max, float grad_factor=1.) -> Tensor",
+    unbound=True,
     explicit=True,
     samples=[S(f(3, 2), v([0.1, 0.3], "float32"), v([0.6, 2.2], "float32"), 1, -8, 7, 1.5)],
 )
