@@ -39,6 +39,9 @@ from taeda.utils._pytree_nodes import SUPPORTED_NODES as SUPPORTED_NODES
 from taeda.utils._pytree_nodes import Context as Context
 from taeda.utils._pytree_nodes import KeyEntry as KeyEntry
 from taeda.utils._pytree_nodes import NodeDef as NodeDef
+from taeda.utils._pytree_nodes import _dict_flatten as _dict_flatten
+from taeda.utils._pytree_nodes import _dict_flatten_with_keys as _dict_flatten_with_keys
+from taeda.utils._pytree_nodes import _dict_unflatten as _dict_unflatten
 from taeda.utils._pytree_nodes import _register_namedtuple as _register_namedtuple
 from taeda.utils._pytree_texts import treespec_dumps, treespec_loads
 

@@ -36,6 +36,16 @@ def test_sizes_are_values() -> None:
         assert torch.equal(traced(x), function(x))
 
 
+def test_a_size_where_a_list_of_sizes_is_wanted() -> None:
+    def function(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+        return nn.functional.conv2d(x, weight, padding=weight.shape[-1] - 1)
+
+    x = torch.randn(1, 2, 5, 5)
+    traced = jit.trace(function, (x, torch.randn(1, 2, 3, 3)))
+    weight = torch.randn(1, 2, 2, 2)
+    assert torch.equal(traced(x, weight), function(x, weight)) and traced(x, weight).shape == (1, 1, 6, 6)
+
+
 def test_views_and_writes() -> None:
     def function(x: torch.Tensor) -> torch.Tensor:
         y = x.clone()

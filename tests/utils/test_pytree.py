@@ -163,6 +163,20 @@ def test_dataclasses_and_constants():
         pytree.register_constant(type("Same", (), {}))
 
 
+def test_classes_register_the_ways_of_dicts():
+    class Output(dict):
+        pass
+
+    pytree.register_pytree_node(
+        Output, pytree._dict_flatten, lambda values, context: Output(pytree._dict_unflatten(values, context)),
+        flatten_with_keys_fn=pytree._dict_flatten_with_keys, serialized_type_name="tests.Output",
+    )  # fmt: skip
+    doubled = pytree.tree_map(lambda x: 2 * x, Output(b=1, a=2))
+    assert type(doubled) is Output and doubled == {"b": 2, "a": 4}
+    paths = [path for path, _ in pytree.tree_leaves_with_path(doubled)]
+    assert paths == [(pytree.MappingKey("b"),), (pytree.MappingKey("a"),)]
+
+
 def test_old_names_of_registering():
     kind = type("Old", (), {})
     with pytest.warns(FutureWarning, match="register_pytree_node"):

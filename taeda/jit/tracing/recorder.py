@@ -234,14 +234,14 @@ class Recorder(SizeRecorder):
 
     def _argument(self, value: Any, argument: Any, symbols: dict[int | None, Any] | None) -> Value:
         type = argument.type
-        if symbols:
-            if None in symbols:
-                return self.value_of(symbols[None])
-            count = len(value) if isinstance(value, (list, tuple)) else len(symbols)
-            items = list(value) if isinstance(value, (list, tuple)) else [value] * count
-            return self._list([symbols.get(i, item) for i, item in enumerate(items)], ListType(IntType.get()))
         while type.kind() == "OptionalType" and value is not None:
             type = type.containedTypes()[0]
+        if symbols:
+            if None in symbols and not _is_list(type):
+                return self.value_of(symbols[None])
+            items = list(value) if isinstance(value, (list, tuple)) else [value] * (argument.N or len(symbols))
+            chosen = [symbols.get(i, symbols.get(None, item)) for i, item in enumerate(items)]
+            return self._list(chosen, ListType(IntType.get()))
         if value is None:
             return self.graph.insertConstant(None)
         if _is_list(type) and not isinstance(value, (list, tuple)):
