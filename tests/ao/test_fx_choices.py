@@ -47,9 +47,8 @@ def parts(library: Any, choice: str) -> Any:
         prepared = fx.prepare_qat_fx(model(library).train(), mapping, (x,))
         return [name for name, _ in prepared.named_modules()], list(prepared.state_dict())
     prepared = fx.prepare_fx(model(library).eval(), mapping, (x,))
-    names = () if choice in ("dynamic", "half") else ([name for name, _ in prepared.named_modules()],)
     return (
-        *names,
+        [name for name, _ in prepared.named_modules()],
         *prepared.state_dict(),
         [(name, type(part).__name__) for name, part in fx.convert_fx(prepared).named_modules()],
     )
@@ -60,6 +59,69 @@ def parts(library: Any, choice: str) -> Any:
 @pytest.mark.parametrize("choice", ["static", "no linear", "qint8", "dynamic", "half", "training"])
 def test_parts_as_pytorch(choice: str) -> None:
     assert parts(taeda, choice) == parts(pytest.importorskip("torch"), choice)
+
+
+STEPS = {
+    "add and the method relu": lambda f, x: (x + x).relu_(),
+    "add and relu": lambda f, x: f.relu(x + x),
+    "a number before": lambda f, x: 2.5 * x,
+    "in place": lambda f, x: x.add_(x),
+    "flatten": lambda f, x: x.flatten(1),
+    "reshape": lambda f, x: x.reshape(2, -1),
+    "hardswish": lambda f, x: f.hardswish(x),
+    "elu": lambda f, x: f.elu(x, 0.5),
+    "leaky": lambda f, x: f.leaky_relu(x, 0.2),
+    "dropout": lambda f, x: f.dropout(x, 0.5, False),
+    "group": lambda f, x: f.group_norm(x, 2),
+    "instance": lambda f, x: f.instance_norm(x),
+    "product": lambda f, x: x @ x,
+}
+
+
+def steps(library: Any, name: str) -> Any:
+    """The code of a graph with one step behind a convolution, prepared and converted."""
+    fx = importlib.import_module(f"{library.__name__}.ao.quantization.quantize_fx")
+    mappings = importlib.import_module(f"{library.__name__}.ao.quantization.qconfig_mapping")
+    nn = library.nn
+
+    class Net(nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.conv = nn.Conv2d(4, 4, 1)
+
+        def forward(self, x: Any) -> Any:
+            return STEPS[name](nn.functional, self.conv(x))
+
+    x = library.ones(2, 4, 2, 2)
+    prepared = fx.prepare_fx(Net().eval(), mappings.get_default_qconfig_mapping("x86"), (x,))
+    prepared(x)
+    code = prepared.code
+    converted = fx.convert_fx(prepared)
+    assert converted(x).shape[0] == 2
+    return [text.replace(" : _Any_) -> _Any_:", "):") for text in (code, converted.code)]
+
+
+@pytest.mark.torch
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", STEPS)
+def test_steps_as_pytorch(name: str) -> None:
+    assert steps(taeda, name) == steps(pytest.importorskip("torch"), name)
+
+
+def test_what_is_quantised_on_the_way_is_so_behind_what_others_see() -> None:
+    fx = importlib.import_module("taeda.ao.quantization.quantize_fx")
+    q = importlib.import_module("taeda.ao.quantization")
+    net = taeda.nn.Sequential(taeda.nn.Conv1d(4, 4, 1), taeda.nn.Linear(3, 3), taeda.nn.LSTM(3, 2)).eval()
+    mapping = q.get_default_qconfig_mapping("x86")
+    mapping.set_object_type(taeda.nn.Linear, q.default_dynamic_qconfig)
+    mapping.set_object_type(taeda.nn.LSTM, q.default_dynamic_qconfig)
+    x = taeda.randn(2, 4, 3)
+    prepared = fx.prepare_fx(net, mapping, (x,))
+    kinds = [type(prepared.get_submodule(n.target)).__name__ for n in prepared.graph.nodes if n.op == "call_module"]
+    static, dynamic = "HistogramObserver", "PlaceholderObserver"
+    assert kinds == [static, "Conv1d", static, dynamic, "Linear", dynamic, "LSTM"]
+    prepared(x)
+    assert fx.convert_fx(prepared)(x)[0].shape == (2, 4, 2)
 
 
 def test_measures_of_how_near_tensors_are() -> None:

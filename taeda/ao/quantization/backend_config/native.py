@@ -22,6 +22,7 @@ _STATIC = DTypeConfig(taeda.quint8, taeda.quint8, taeda.qint8, taeda.float)
 _PLAIN = DTypeConfig(taeda.quint8, taeda.quint8)
 _DYNAMIC = DTypeConfig(taeda.quint8, taeda.float, taeda.qint8, taeda.float, is_dynamic=True)
 _DYNAMIC_HALF = DTypeConfig(taeda.float16, taeda.float, taeda.float16, taeda.float, is_dynamic=True)
+_WHILE_RUNNING = [_DYNAMIC, _DYNAMIC_HALF]
 _ROWS = [DTypeConfig(taeda.float, taeda.float, dtype) for dtype in (taeda.quint8, taeda.quint4x2)]
 _SHARE = ObservationType.OUTPUT_SHARE_OBSERVER_WITH_INPUT
 
@@ -29,11 +30,12 @@ _SHARE = ObservationType.OUTPUT_SHARE_OBSERVER_WITH_INPUT
 def _configs() -> list[BackendPatternConfig]:
     made = []
     for kind in (*patterns.WEIGHTED, *patterns.LINEARS, *patterns.CONV_FUNCTIONS):
-        config = BackendPatternConfig(kind).set_dtype_configs([_STATIC, _DYNAMIC, _DYNAMIC_HALF])
+        is_conv = "conv" in getattr(kind, "__name__", "").lower()  # which none quantises on the way
+        config = BackendPatternConfig(kind).set_dtype_configs([_STATIC, *([] if is_conv else _WHILE_RUNNING)])
         config.qat_module = DEFAULT_QAT_MODULE_MAPPINGS.get(kind)
         config.reference_quantized_module = DEFAULT_REFERENCE_STATIC_QUANT_MODULE_MAPPINGS.get(kind)
         made.append(config)
-    for kinds, dtypes in ((patterns.RECURRENT, [_DYNAMIC, _DYNAMIC_HALF]), (patterns.TABLES, _ROWS)):
+    for kinds, dtypes in ((patterns.RECURRENT, _WHILE_RUNNING), (patterns.TABLES, _ROWS)):
         made += [BackendPatternConfig(kind).set_dtype_configs([*dtypes]) for kind in kinds]
     own: tuple[Any, ...] = (
         *patterns.OWN_MODULES, *patterns.OWN_FUNCTIONS, *patterns.FIXED_MODULES, *patterns.FIXED_FUNCTIONS,

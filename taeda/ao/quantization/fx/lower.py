@@ -37,8 +37,8 @@ _MODULES: dict[Any, Any] = {
     **{getattr(reference, name): getattr(quantized, name) for name in ("Linear", *_CONVS)},
     **{
         getattr(nn, name): getattr(quantized, name)
-        for name in ("BatchNorm2d", "BatchNorm3d", "LayerNorm", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d",
-                     "InstanceNorm3d", "Hardswish", "ELU", "LeakyReLU", "PReLU", "Softmax")
+        for name in ("BatchNorm2d", "BatchNorm3d", "LayerNorm", "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d",
+                     "Hardswish", "ELU", "LeakyReLU", "PReLU", "Softmax", "Dropout")
     },
     intrinsic.BNReLU2d: fused_quantized.BNReLU2d,
     intrinsic.BNReLU3d: fused_quantized.BNReLU3d,
@@ -49,13 +49,17 @@ _FUSED: dict[Any, Any] = {
     intrinsic.LinearTanh: fused_quantized.LinearTanh,
     **{getattr(intrinsic, f"ConvReLU{d}d"): getattr(fused_quantized, f"ConvReLU{d}d") for d in _DIMS},
 }
-# Options of functional forms, in the order that the quantised ops take them after the input.
-_OPTIONS: dict[str, tuple[tuple[str, Any], ...]] = {
-    "hardswish": (),
-    "elu": (("alpha", 1.0),),
-    "leaky_relu": (("negative_slope", 0.01), ("inplace", False)),
-    "layer_norm": (("normalized_shape", None), ("weight", None), ("bias", None), ("eps", 1e-5)),
-    "group_norm": (("num_groups", None), ("weight", None), ("bias", None), ("eps", 1e-5)),
+# The arguments of functional forms after the input, and of these the ones that the quantised ops take.
+_OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
+    "hardswish": ((), {}),
+    "elu": (("alpha",), {"alpha": 1.0}),
+    "leaky_relu": (("negative_slope", "inplace"), {"negative_slope": 0.01, "inplace": False}),
+    "layer_norm": (("normalized_shape", "weight", "bias", "eps"), {"weight": None, "bias": None, "eps": 1e-5}),
+    "instance_norm": (
+        ("running_mean", "running_var", "weight", "bias", "use_input_stats", "momentum", "eps"),
+        {"weight": None, "bias": None, "eps": 1e-5},
+    ),
+    "dropout": (("p", "training"), {"p": 0.5, "training": True}),
 }
 
 
@@ -124,19 +128,18 @@ class Lowering:
             self._lower_module(node, scale, zero_point)
         elif kind == "binary":
             node = self._lower_binary(node, after, data, scale, zero_point)
-        elif kind == "function":
-            lowered = self._lower_function(node, after, scale, zero_point)
+        elif kind in ("function", "own"):
+            by = (scale, zero_point)
+            lowered = self._lower_own(node, *by) if kind == "own" else self._lower_function(node, after, *by)
             if lowered is None:
                 return
             node = lowered
-        elif kind == "own":
-            node = self._lower_own(node, scale, zero_point)
         for arg in data:
             if arg in node.all_input_nodes:
                 node.replace_input_with(arg, arg.args[0])  # type: ignore[arg-type]
         quantize.replace_all_uses_with(node)
         self.graph.erase_node(quantize)
-        if after is not None and not after.users:
+        if after is not None and not after._erased and not after.users:
             self.graph.erase_node(after)
 
     def _number(self, buffer: Any) -> Any:
@@ -177,8 +180,6 @@ class Lowering:
         else:
             name = ("add" if is_call(node, ADDS) else "mul") + ("_relu" if after is not None else "")
         operands = [arg.args[0] if arg in data else arg for arg in node.args[:2]]  # type: ignore[union-attr]
-        if not isinstance(operands[0], fx.Node):
-            operands.reverse()
         more = (scale, zero) if len(data) == 2 else ()
         end = after or node
         made = self._call(end, name, (*operands, *more))
@@ -208,8 +209,7 @@ class Lowering:
         name = "linear_relu_dynamic" if after is not None else "linear_dynamic"
         place = self._hold(node, packed)
         source, _, reduced = activation.args  # type: ignore[union-attr]
-        made = self._call(node, name, (source, place, reduced))
-        self._replace(node, made, after)
+        self._become(node, name, (source, place, reduced), after)
         return True
 
     def _hold(self, node: fx.Node, packed: Any) -> fx.Node:
@@ -242,10 +242,18 @@ class Lowering:
             ]
             packed = getattr(ops, f"{name}_prepack")(quantized_weight, bias_value, *sizes, given.get("groups", 1))
         held = self._hold(node, packed)
-        end = after or node
-        made = self._call(end, name + ("_relu" if after is not None else ""), (node.args[0], held, scale, zero))
-        self._move_before(made, (scale, zero))
-        return self._replace(node, made, after)
+        self._move_before(node, (scale, zero))
+        return self._become(
+            node, name + ("_relu" if after is not None else ""), (node.args[0], held, scale, zero), after
+        )
+
+    def _become(self, node: fx.Node, name: str, args: tuple[Any, ...], after: fx.Node | None) -> fx.Node:
+        """A call becomes one of a quantised op under the name that it has; the ReLU after it goes."""
+        node.target, node.args, node.kwargs = getattr(taeda.ops.quantized, name), args, {}
+        if after is not None:
+            after.replace_all_uses_with(node)
+            self.graph.erase_node(after)
+        return node
 
     def _value(self, node: Any) -> Any:
         """What a node of constants alone gives; None for others."""
@@ -261,19 +269,18 @@ class Lowering:
             return None if args[0] is None else node.target(args[0].detach(), *args[1:])
         return None
 
-    def _lower_own(self, node: fx.Node, scale: Any, zero: Any) -> fx.Node:
+    def _lower_own(self, node: fx.Node, scale: Any, zero: Any) -> fx.Node | None:
         name = OWN_FUNCTIONS[node.target]
-        if name == "instance_norm":
-            given = dict(zip(("running_mean", "running_var", "weight", "bias"), node.args[1:], strict=False))
-            given |= dict(node.kwargs)
-            options = [given.get("weight"), given.get("bias"), given.get("eps", 1e-5)]
-            made = self._call(node, name, (node.args[0], *options, scale, zero))
-        else:
-            names = [key for key, _ in _OPTIONS[name]]
-            given = dict(zip(names, node.args[1:], strict=False)) | dict(node.kwargs)
-            options = [given.get(key, usual) for key, usual in _OPTIONS[name]]
-            order = (scale, zero, *options) if name == "elu" else (*options, scale, zero)
-            made = self._call(node, name, (node.args[0], *order))
+        if name not in _OPTIONS:
+            return None
+        names, usual = _OPTIONS[name]
+        given = dict(zip(names, node.args[1:], strict=False)) | dict(node.kwargs)
+        shape = [given["normalized_shape"]] if name == "layer_norm" else []
+        made = self._call(node, name, (node.args[0], *shape))
+        made.kwargs = {
+            **{key: given.get(key, value) for key, value in usual.items()},
+            "output_scale": scale, "output_zero_point": zero,
+        }  # fmt: skip
         self._move_before(made, (scale, zero))
         return self._replace(node, made, None)
 

@@ -25,23 +25,22 @@ QAT = (
 )  # fmt: skip
 TABLES = (nn.Embedding, nn.EmbeddingBag, qat.Embedding, qat.EmbeddingBag)
 RECURRENT = (nn.LSTM, nn.GRU, nn.LSTMCell, nn.GRUCell, nn.RNNCell)
-WEIGHTED = (nn.Linear, nn.modules.linear.NonDynamicallyQuantizableLinear, *CONVS, *FUSED, *QAT)
+WEIGHTED = (nn.Linear, *CONVS, *FUSED, *QAT)
 # Modules with a quantised class whose result has a scale of its own.
 OWN_MODULES = (
-    nn.BatchNorm2d, nn.BatchNorm3d, intrinsic.BNReLU2d, intrinsic.BNReLU3d, nn.LayerNorm, nn.GroupNorm,
-    nn.InstanceNorm1d, nn.InstanceNorm2d, nn.InstanceNorm3d, nn.Hardswish, nn.ELU, nn.LeakyReLU, nn.PReLU,
+    nn.BatchNorm2d, nn.BatchNorm3d, intrinsic.BNReLU2d, intrinsic.BNReLU3d, nn.LayerNorm,
+    nn.InstanceNorm1d, nn.InstanceNorm2d, nn.InstanceNorm3d, nn.Hardswish, nn.ELU, nn.LeakyReLU, nn.PReLU, nn.Dropout,
 )  # fmt: skip
 FIXED_MODULES = (nn.Sigmoid, nn.Tanh, nn.Hardsigmoid, nn.Softmax)
 SHARING_MODULES = (
     *(getattr(nn, f"{kind}Pool{d}d") for kind in ("AdaptiveAvg", "Avg", "Max") for d in _DIMS), nn.Hardtanh,
-    nn.ChannelShuffle, nn.Identity, nn.PixelShuffle, nn.PixelUnshuffle, nn.ReLU, nn.ReLU6, nn.Flatten, nn.Upsample,
-    nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d,
+    nn.Identity, nn.PixelShuffle, nn.PixelUnshuffle, nn.ReLU, nn.ReLU6,
 )  # fmt: skip
 
-ADDS = (operator.add, operator.iadd, taeda.add, "add", "add_")
-MULS = (operator.mul, operator.imul, taeda.mul, "mul", "mul_")
-MATMULS = (taeda.matmul, operator.matmul)
-RELUS = (F.relu, taeda.relu, "relu", "relu_")
+ADDS = (operator.add, taeda.add)
+MULS = (operator.mul, taeda.mul)
+MATMULS = (taeda.matmul,)
+RELUS = (F.relu, taeda.relu)  # the method is no part of what comes before it, as in PyTorch
 LINEARS = (F.linear,)
 CONV_FUNCTIONS: dict[Any, str] = {
     getattr(home, f"{kind}{d}d"): f"{kind}{d}d"
@@ -51,7 +50,7 @@ CONV_FUNCTIONS: dict[Any, str] = {
 }
 OWN_FUNCTIONS: dict[Any, str] = {
     F.hardswish: "hardswish", F.elu: "elu", F.leaky_relu: "leaky_relu", F.layer_norm: "layer_norm",
-    F.instance_norm: "instance_norm", F.group_norm: "group_norm",
+    F.instance_norm: "instance_norm", F.group_norm: "group_norm", F.dropout: "dropout",
 }  # fmt: skip
 FIXED_FUNCTIONS = (
     taeda.sigmoid, F.sigmoid, "sigmoid", "sigmoid_", taeda.tanh, F.tanh, "tanh", "tanh_", F.hardsigmoid, "hardsigmoid",
@@ -59,14 +58,12 @@ FIXED_FUNCTIONS = (
 )  # fmt: skip
 SHARING_FUNCTIONS = (
     *(getattr(F, f"{kind}_pool{d}d") for kind in ("adaptive_avg", "avg", "max") for d in _DIMS),
-    *RELUS, F.relu6, F.hardtanh, F.hardtanh_, "hardtanh", "hardtanh_", taeda.clamp, taeda.flatten, taeda.mean,
-    taeda.squeeze, taeda.stack, taeda.unsqueeze, taeda.transpose, taeda.permute, taeda.reshape, taeda.repeat_interleave,
-    taeda.max_pool1d, taeda.max_pool2d, taeda.max_pool3d, F.interpolate, F.pad, F.dropout, F.dropout2d,
-    F.pixel_shuffle, F.pixel_unshuffle, F.channel_shuffle, taeda.narrow, "narrow", "clamp", "contiguous", "detach",
-    "detach_", "mean", "permute", "repeat", "repeat_interleave", "reshape", "resize_", "squeeze",
-    "squeeze_", "transpose", "unsqueeze", "unsqueeze_", "view", "flatten",
+    F.relu, "relu", "relu_", F.relu6, F.hardtanh, F.hardtanh_, F.interpolate, F.pixel_shuffle, F.pixel_unshuffle,
+    taeda.clamp, taeda.flatten, taeda.mean, taeda.narrow, taeda.repeat_interleave, taeda.squeeze, taeda.stack,
+    taeda.transpose, taeda.unsqueeze, "clamp", "contiguous", "detach", "detach_", "mean", "permute", "repeat",
+    "repeat_interleave", "reshape", "resize_", "squeeze", "squeeze_", "transpose", "unsqueeze", "unsqueeze_", "view",
 )  # fmt: skip
-CATS = (taeda.cat, taeda.concat)
+CATS = (taeda.cat,)
 # Methods and attributes that tell of a tensor what does not depend on its values.
 _FACTS = ("size", "shape", "dim", "ndim", "numel", "dtype", "device", "stride", "is_quantized")
 # Where the weight and the bias of a function stand.

@@ -16,8 +16,6 @@ from taeda.ao.quantization.fx.custom_config import PrepareCustomConfig
 from taeda.ao.quantization.fx.patterns import (
     LINEARS,
     MATMULS,
-    RECURRENT,
-    TABLES,
     WEIGHT_AT,
     data_of,
     is_call,
@@ -188,15 +186,14 @@ class Preparer:
             for weight in data_of(node)[1:]:
                 self._observed(weight, qconfig.weight)
             return True
-        if isinstance(module_of(node, self.modules), nn.modules.conv._ConvNd):
+        module = module_of(node, self.modules)
+        inner = module[0] if isinstance(module, FusedModule) else module
+        if kind not in ("weighted", "recurrent") or isinstance(inner, nn.modules.conv._ConvNd):
             return False
-        if kind not in ("weighted", "recurrent", "table") or class_of(module_of(node, self.modules)) in TABLES:
-            return False
-        if kind == "recurrent" or class_of(module_of(node, self.modules)) in RECURRENT:
-            return True  # which quantise their inputs in each step
-        data = data_of(node)
-        for arg in data:
-            self._observed(arg, qconfig.activation)
+        for arg in data_of(node):
+            seen = self.model.get_submodule(str(arg.target)) if arg in self.seen else None
+            if not getattr(seen, "is_dynamic", False):  # behind that which quantises it for others, if one does
+                self._insert(arg, qconfig.activation())
         return True
 
     def _observed(self, arg: fx.Node, maker: Any) -> fx.Node:
