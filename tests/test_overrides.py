@@ -465,3 +465,13 @@ def test_modes_are_asked_before_arguments_are_read(call):
 
     with Mode():
         assert call() == -1
+
+
+def test_types_without_end_are_refused_at_the_first() -> None:
+    class Endless:
+        def __getitem__(self, place: int) -> object:
+            return self
+
+    for types, args in ((Endless(), ()), ((taeda.Tensor,), Endless())):
+        with pytest.raises(TypeError):
+            taeda.Tensor.__torch_function__(taeda.relu, types, args)

@@ -204,14 +204,18 @@ PyObject* default_torch_function(PyObject* cls, PyObject* args, PyObject* kwargs
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|OO", const_cast<char**>(kNames), &function, &types, &call_args,
                                      &call_kwargs))
       return nullptr;
-    Owned items(check(PySequence_Tuple(types)));
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.get()); ++i) {
-      int related = PyObject_IsSubclass(cls, PyTuple_GET_ITEM(items.get(), i));
+    Owned items(check(PyObject_GetIter(types)));  // it may have no end: each type is looked at as it comes
+    while (PyObject* next = PyIter_Next(items.get())) {
+      Owned type(next);
+      int related = PyObject_IsSubclass(cls, next);
       check(related);
       if (!related) return Py_NewRef(Py_NotImplemented);
     }
-    Owned none(call_args && call_args != Py_None ? Py_NewRef(call_args) : check(PyTuple_New(0)));
-    Owned positional(check(PySequence_Tuple(none.get())));
+    if (PyErr_Occurred()) throw PythonError();
+    const bool given = call_args && call_args != Py_None;
+    TAEDA_CHECK_TYPE(!given || PyTuple_Check(call_args) || PyList_Check(call_args), "args must be a tuple; got ",
+                     Py_TYPE(call_args)->tp_name);
+    Owned positional(given ? check(PySequence_Tuple(call_args)) : check(PyTuple_New(0)));
     PyObject* keywords = call_kwargs == Py_None ? nullptr : call_kwargs;
     PyObject* result;
     {

@@ -1,8 +1,8 @@
-// Convolutions of 8-bit integers, an image at a time: its padded bytes stay in the cache. By conv_vnni.h, which makes
+// Convolutions of 8-bit integers, an image at a time: its padded bytes stay in the cache. By conv_tiles.h, which makes
 // results of sums at once, else by oneDNN, whose sums of an image stay in the cache, too, or by plain loops.
 #include "backend/cpu/libraries/onednn.h"
 #include "backend/cpu/ops/quantized_conv.h"
-#include "backend/cpu/quantized/conv_vnni.h"
+#include "backend/cpu/quantized/conv_tiles.h"
 #include "backend/cpu/quantized/epilogue.h"
 #include "backend/cpu/quantized/scratch.h"
 #include "shape/view_rules.h"
@@ -156,20 +156,21 @@ Geometry checked(const Tensor& x, const Tensor& weight, IntList stride, IntList 
 }
 
 // Images, which are x's or its padded ones, to results.
-void by_own(const Placement& p, IntList after, const Geometry& g, const Tensor& packed, Epilogue e,
-            const Tensor& result) {
+void by_tiles(const Tiles& own, const Placement& p, IntList after, const Geometry& g, const Tensor& packed,
+              const Epilogue& e, const Tensor& result) {
   const Tensor& x = p.x;
-  bool is_signed = x.dtype() == DType::Int8, ready = !is_signed && !vnni::reads_on(g) && p.lies_ready(after);
-  e = vnni::of_unsigned(e, is_signed);
+  const bool is_signed = x.dtype() == DType::Int8, as_is = own.element == 1 && !is_signed;
+  const bool ready = p.lies_ready(after) && !(as_is && reads_on(g));
+  const Epilogue of_elements = own.epilogue(e, is_signed);
   const int64_t padded = product_of(p.padded) * g.c, bytes = product_of(g.result) * g.filters * e.result_size();
   parallel_for(0, x.size(0), 1, [&](int64_t begin, int64_t end) {
-    auto image = static_cast<char*>(ready ? nullptr : scratch<Scratch::Image>(padded + 4));
+    auto image = static_cast<char*>(ready ? nullptr : scratch<Scratch::Image>(padded + kBehind));
+    auto elements = static_cast<char*>(as_is ? nullptr : scratch<Scratch::Elements>((padded + kBehind) * own.element));
     for (int64_t n = begin; n < end; ++n) {
       const char* from = static_cast<const char*>(x.data()) + n * x.strides()[0];
-      if (!ready) p.place(from, image);
-      for (int64_t i = 0; is_signed && i < padded; ++i) image[i] ^= static_cast<char>(0x80);
-      vnni::convolve(g, reinterpret_cast<const uint8_t*>(ready ? from : image), packed, e,
-                     static_cast<char*>(result.data()) + n * bytes);
+      if (!ready) p.place(from, image), from = image;
+      if (!as_is) own.read(from, padded, is_signed, elements), from = elements;
+      convolve(own, g, from, packed, of_elements, static_cast<char*>(result.data()) + n * bytes);
     }
   });
 }
@@ -180,7 +181,7 @@ void by_onednn(const Placement& p, IntList after, const Geometry& g, const Tenso
   const int64_t groups = g.groups, images = x.size(0), places = product_of(g.result);
   const int64_t padded = product_of(g.padded) * g.c;
   bool ready = p.lies_ready(after);
-  Tensor packing = vnni::serves(g) ? new_tensor(IntList({0}), DType::UInt8) : packed;
+  Tensor packing = tiles_for(g) ? new_tensor(IntList({0}), DType::UInt8) : packed;
   std::optional<GroupSums> of_x;
   if (e.zeros) of_x.emplace(g);
   parallel_for(0, images, 1, [&](int64_t begin, int64_t end) {
@@ -224,7 +225,7 @@ Tensor _pack_filter(const Tensor& weight, IntList stride, IntList dilation, int6
               " of shape ", weight.sizes());
   check_steps(weight, stride, dilation, {}, groups);
   Geometry given = geometry_of(weight, stride, dilation, groups);
-  if (vnni::serves(given)) return vnni::pack_filter(given, weight);
+  if (const Tiles* own = tiles_for(given)) return pack_filter(*own, given, weight);
   if (!has_native(DType::Int8) || weight.numel() == 0) return new_tensor(IntList({0}), DType::UInt8);
   Geometry g = nominal(given);
   Tensor packed = convolution(DType::UInt8, g)->settle(1, weight.data());
@@ -243,8 +244,8 @@ Tensor _convolve(const Tensor& x, const Tensor& weight, const Tensor& packed, in
   Tensor result = new_tensor_strided(sizes, channels_last(sizes), e.result);
   if (result.numel() == 0) return result;
   Placement p{x, before, spread, static_cast<uint8_t>(x_zero_point), g.padded};
-  bool is_own = vnni::serves(g) && !(e.zeros && groups > 1);
-  is_own ? by_own(p, after, g, packed, e, result) : by_onednn(p, after, g, weight, packed, e, result);
+  const Tiles* own = e.zeros && is_depthwise(g) ? nullptr : tiles_for(g);
+  own ? by_tiles(*own, p, after, g, packed, e, result) : by_onednn(p, after, g, weight, packed, e, result);
   return result;
 }
 

@@ -1,10 +1,10 @@
-// Products of 8-bit integers in pieces of rows: by vnni.h, which makes results of sums at once, else by oneDNN or plain
-// loops, whose sums stay in the cache until they are results.
+// Products of 8-bit integers in pieces of rows: by tiles.h, which makes results of sums at once, else by oneDNN or
+// plain loops, whose sums stay in the cache until they are results.
 #include "backend/cpu/ops/quantized_linear.h"
 #include "backend/cpu/quantized/epilogue.h"
 #include "backend/cpu/quantized/product.h"
 #include "backend/cpu/quantized/scratch.h"
-#include "backend/cpu/quantized/vnni.h"
+#include "backend/cpu/quantized/tiles.h"
 #include "core/multiversion.h"
 #include "taeda/core/parallel.h"
 
@@ -87,55 +87,56 @@ void check_operands(const Tensor& x, const Tensor& weight) {
       weight.sizes());
 }
 
-Tensor pack_own(const Tensor& weight) {
+Tensor pack_tiles(const Tiles& own, const Tensor& weight) {
   const int64_t n = weight.size(0), k = weight.size(1);
-  const vnni::Shape s{n, 1, k};
-  Tensor packed = new_tensor(IntList({s.bytes()}), DType::UInt8);
+  const Shape s{n, 1, k};
+  Tensor packed = new_tensor(IntList({own.bytes(s)}), DType::UInt8);
   auto from = static_cast<const int8_t*>(weight.data());
   auto to = static_cast<int8_t*>(packed.data());
   std::fill_n(to, packed.numel(), int8_t{0});
   for (int64_t j = 0; j < n; ++j)
-    for (int64_t i = 0; i < k; ++i) to[vnni::place_of(s, j, 0, i)] = from[j * k + i];
+    for (int64_t i = 0; i < k; ++i) to[own.place_of(s, j, 0, i)] = from[j * k + i];
   return packed;
 }
 
-// Unsigned rows of whole fours of bytes.
-Tensor as_read(const Tensor& x) {
+// Rows of whole fours of elements.
+Tensor as_read(const Tiles& own, const Tensor& x) {
   const int64_t m = x.size(0), k = x.size(1), step = (k + 3) / 4 * 4;
-  const uint8_t flip = x.dtype() == DType::Int8 ? 0x80 : 0;
-  if (step == k && !flip) return x;
-  Tensor rows = new_tensor(IntList({m, step}), DType::UInt8);
-  auto from = static_cast<const uint8_t*>(x.data());
-  auto to = rows.data<uint8_t>();
-  parallel_for(0, m, std::max<int64_t>(kGrain / step, 1), [&](int64_t begin, int64_t end) {
+  const bool is_signed = x.dtype() == DType::Int8;
+  if (step == k && own.element == 1 && !is_signed) return x;
+  Tensor rows = new_tensor(IntList({m, step * own.element}), DType::UInt8);
+  auto from = static_cast<const char*>(x.data());
+  auto to = static_cast<char*>(rows.data());
+  parallel_for(0, m, std::max<int64_t>(kGrain / std::max<int64_t>(step, 1), 1), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      for (int64_t j = 0; j < k; ++j) to[i * step + j] = from[i * k + j] ^ flip;
-      for (int64_t j = k; j < step; ++j) to[i * step + j] = 0;
+      char* row = to + i * step * own.element;
+      own.read(from + i * k, k, is_signed, row);
+      std::fill(row + k * own.element, row + step * own.element, char{0});
     }
   });
   return rows;
 }
 
-void multiply_own(const Problem& p, Epilogue e, char* to) {
+void multiply_tiles(const Tiles& own, const Problem& p, Epilogue e, char* to) {
   constexpr int64_t kPiece = 96, kProducts = 1 << 20;  // rows that are read together; products worth a thread
-  e = vnni::of_unsigned(e, p.is_signed());
-  const vnni::Shape s{p.n, 1, p.k};
-  check_packed(p.packed, s.bytes());
-  const Tensor x = p.k ? as_read(p.x) : p.x;
-  const int64_t zero = 0, panels = (p.n + vnni::kColumns - 1) / vnni::kColumns, step = x.size(1);
+  e = own.epilogue(e, p.is_signed());
+  const Shape s{p.n, 1, p.k};
+  check_packed(p.packed, own.bytes(s));
+  const Tensor x = as_read(own, p.x);
+  const int64_t zero = 0, panels = (p.n + own.panel - 1) / own.panel, step = x.size(1);
   const int64_t at_once =
-      std::clamp<int64_t>(kProducts / std::max<int64_t>(std::min(p.m, kPiece) * p.k * vnni::kColumns, 1), 1, panels);
+      std::clamp<int64_t>(kProducts / std::max<int64_t>(std::min(p.m, kPiece) * p.k * own.panel, 1), 1, panels);
   const int64_t across = (panels + at_once - 1) / at_once, pieces = (p.m + kPiece - 1) / kPiece;
   auto weights = static_cast<const int8_t*>(p.packed.data());
   parallel_for(0, pieces * across, 1, [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task) {
-      const int64_t first = task / across * kPiece, panel = task % across * at_once * vnni::kColumns;
+      const int64_t first = task / across * kPiece, panel = task % across * at_once * own.panel;
       const auto count = static_cast<size_t>(std::min(kPiece, p.m - first));
-      const uint8_t* rows[kPiece];
+      const char* rows[kPiece];
       for (size_t i = 0; i < count; ++i)
-        rows[i] = static_cast<const uint8_t*>(x.data()) + (first + static_cast<int64_t>(i)) * step;
-      vnni::multiply({s, &zero, weights, e}, {rows, count}, to + first * p.n * e.result_size(), p.n * e.result_size(),
-                     panel, std::min(panel + at_once * vnni::kColumns, p.n));
+        rows[i] = static_cast<const char*>(x.data()) + (first + static_cast<int64_t>(i)) * step;
+      own.multiply({s, &zero, weights, e}, {rows, count}, to + first * p.n * e.result_size(), p.n * e.result_size(),
+                   panel, std::min(panel + at_once * own.panel, p.n));
     }
   });
 }
@@ -145,7 +146,7 @@ void multiply_own(const Problem& p, Epilogue e, char* to) {
 Tensor _pack_matrix(const Tensor& weight) {
   TAEDA_CHECK(weight.dtype() == DType::Int8 && weight.dim() == 2 && weight.is_contiguous(),
               "takes a contiguous int8 matrix; got ", weight.dtype(), " of shape ", weight.sizes());
-  if (vnni::available()) return pack_own(weight);
+  if (const Tiles* own = tiles()) return pack_tiles(*own, weight);
   if (!has_native(DType::Int8) || weight.numel() == 0) return new_tensor(IntList({0}), DType::UInt8);
   Threads own(num_threads());
   Tensor packed = product(DType::UInt8, kRows, weight.size(0), weight.size(1))->settle(1, weight.data());
@@ -162,8 +163,8 @@ Tensor _matmul(const Tensor& x, const Tensor& weight, const Tensor& packed, int6
   Tensor result = new_tensor(IntList({p.m, p.n}), e.result);
   if (result.numel() == 0) return result;
   char* to = static_cast<char*>(result.data());
-  if (vnni::available()) {
-    multiply_own(p, e, to);
+  if (const Tiles* own = tiles()) {
+    multiply_tiles(*own, p, e, to);
     return result;
   }
   int64_t pieces = (p.m + kRows - 1) / kRows;

@@ -1,9 +1,11 @@
 #include "backend/cpu/quantized/product.h"
 
+#include "backend/cpu/ops/quantized_linear.h"
 #include "backend/cpu/ops/quantized_product.h"
 #include "taeda/core/parallel.h"
 #include "taeda/ops/copy.h"
-#include "taeda/ops/linalg.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::cpu {
 
@@ -31,7 +33,10 @@ void _int_mm(const Tensor& self, const Tensor& mat2, const Tensor& out) {
   if (out.numel() == 0) return;
   const int64_t m = self.size(0), k = self.size(1), n = mat2.size(1);
   if (k == 0 || !has_native(DType::Int8)) {
-    ops::copy_(out, ops::mm(ops::_to_copy(self, DType::Int32), ops::_to_copy(mat2, DType::Int32)));
+    const Tensor weight = ops::contiguous(ops::t(mat2)), sums = ops::zeros(IntList({n}), DType::Int32),
+                 ones = ops::ones(IntList({n}), DType::Float32);
+    ops::copy_(out, quantized::_matmul(ops::contiguous(self), weight, quantized::_pack_matrix(weight), 0, sums, {},
+                                       ones, {}, DType::Int32, 0, false));
     return;
   }
   const bool by_columns = !mat2.is_contiguous() && mat2.stride(0) == 1 && mat2.stride(1) == k;

@@ -6,7 +6,7 @@
 namespace taeda::cpu::quantized {
 
 // At least so many bytes, aligned for vectors; the same ones for each call on a thread with that `use`.
-enum class Scratch : uint8_t { Sums, Image };
+enum class Scratch : uint8_t { Sums, Image, Elements, Weights };
 template <Scratch use>
 void* scratch(int64_t bytes) {
   constexpr size_t kAlign = 64;

@@ -1,4 +1,5 @@
-#include "backend/cpu/quantized/vnni.h"
+// Tiles by the instruction of AVX-512 for products of unsigned bytes with signed ones.
+#include "backend/cpu/quantized/tiles.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -8,24 +9,9 @@
 #include <cstring>
 #include <type_traits>
 
-#include "backend/cpu/engine/isa.h"
-
-namespace taeda::cpu::quantized::vnni {
-
-int64_t place_of(const Depthwise& s, int64_t channel, int64_t tap) {
-  // Interleaving four vectors of 64 channels gives four of 16 channels: 4 from each quarter.
-  int64_t block = channel / 64, quarter = channel % 64 / 16, part = channel % 16 / 4, in_part = channel % 4;
-  int64_t vector = (block * s.groups() + tap / 4) * 4 + part;
-  return vector * 64 + quarter * 16 + in_part * 4 + tap % 4;
-}
+namespace taeda::cpu::quantized {
 
 #if defined(__x86_64__)
-
-bool available() {
-  static const bool found =
-      kIsa == Isa::Avx512 && __builtin_cpu_supports("avx512vnni") && !__builtin_cpu_supports("amx-int8");
-  return found;
-}
 
 #pragma GCC push_options
 #pragma GCC diagnostic ignored "-Wuninitialized"  // of GCC 12's own header, as the next
@@ -35,18 +21,21 @@ bool available() {
 namespace {
 
 constexpr int kRows = 6, kVectors = 4;  // of a tile: 24 of the 32 registers hold its sums
+constexpr int64_t kColumns = kVectors * 16;
+
+int64_t groups_of(const Depthwise& s) { return (s.taps + 3) / 4; }  // of taps that a product adds
 
 // The sums of R rows and N vectors of columns, row after row of 64.
 template <int R, int N>
-void tile(const Shape& s, const int64_t* taps, const uint8_t* const* rows, const int8_t* weights, int32_t* sums) {
+void tile(const Shape& s, const int64_t* taps, const char* const* rows, const int8_t* weights, int32_t* sums) {
   __m512i acc[R][N];
 #pragma GCC unroll 8
   for (int r = 0; r < R; ++r)
 #pragma GCC unroll 8
     for (int n = 0; n < N; ++n) acc[r][n] = _mm512_setzero_si512();
-  const int64_t steps = s.steps();
+  const int64_t steps = (s.run + 3) / 4;
   for (int64_t tap = 0; tap < s.taps; ++tap) {
-    const uint8_t* from[R];
+    const char* from[R];
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) from[r] = rows[r] + taps[tap];
     for (int64_t step = 0; step < steps; ++step, weights += N * 64) {
@@ -69,7 +58,7 @@ void tile(const Shape& s, const int64_t* taps, const uint8_t* const* rows, const
     for (int n = 0; n < N; ++n) _mm512_storeu_si512(sums + r * kColumns + n * 16, acc[r][n]);
 }
 
-using Tile = void (*)(const Shape&, const int64_t*, const uint8_t* const*, const int8_t*, int32_t*);
+using Tile = void (*)(const Shape&, const int64_t*, const char* const*, const int8_t*, int32_t*);
 template <int R>
 constexpr std::array<Tile, kVectors> kTilesOf{tile<R, 1>, tile<R, 2>, tile<R, 3>, tile<R, 4>};
 constexpr std::array<std::array<Tile, kVectors>, kRows> kTiles{kTilesOf<1>, kTilesOf<2>, kTilesOf<3>,
@@ -115,27 +104,18 @@ struct Finish {
   }
 };
 
-template <class F>
-void with_result(DType dtype, const F& body) {
-  if (dtype == DType::Float32) return body(static_cast<float*>(nullptr));
-  if (dtype == DType::UInt8) return body(static_cast<uint8_t*>(nullptr));
-  if (dtype == DType::Int8) return body(static_cast<int8_t*>(nullptr));
-  body(static_cast<int32_t*>(nullptr));
-}
-
 __mmask16 lanes(int64_t count) { return count >= 16 ? 0xffff : static_cast<__mmask16>((1u << count) - 1); }
 
 // Of all bytes of a row.
-int32_t row_sum(const Shape& s, const int64_t* taps, const uint8_t* row) {
+int32_t row_sum(const Shape& s, const int64_t* taps, const char* row) {
   int32_t sum = 0;
   for (int64_t tap = 0; tap < s.taps; ++tap)
-    for (int64_t i = 0; i < s.run; ++i) sum += row[taps[tap] + i];
+    for (int64_t i = 0; i < s.run; ++i) sum += static_cast<uint8_t>(row[taps[tap] + i]);
   return sum;
 }
 
 template <class T>
-void multiply_to(const Product& p, std::span<const uint8_t* const> rows, char* to, int64_t step, int64_t first,
-                 int64_t last) {
+void multiply_to(const Product& p, Rows rows, char* to, int64_t step, int64_t first, int64_t last) {
   const Shape& s = p.shape;
   const Finish<T> finish(p.epilogue);
   const auto count = static_cast<int64_t>(rows.size());
@@ -145,7 +125,7 @@ void multiply_to(const Product& p, std::span<const uint8_t* const> rows, char* t
   alignas(64) int32_t sums[kRows * kColumns];
   for (int64_t panel = first; panel < last; panel += kColumns) {
     const int64_t columns = std::min(kColumns, s.columns - panel), vectors = (columns + 15) / 16;
-    const int8_t* weights = p.weights + panel * s.taps * s.steps() * 4;
+    const int8_t* weights = p.weights + panel * s.steps() * 4;
     for (int64_t i = 0; i < count; i += kRows) {
       const int64_t here = std::min<int64_t>(kRows, count - i);
       kTiles[here - 1][vectors - 1](s, p.taps, rows.data() + i, weights, sums);
@@ -181,7 +161,7 @@ __mmask64 bytes_of(int64_t count) { return count >= 64 ? ~__mmask64{0} : (__mmas
 
 // The next four taps of 64 channels times their weights, added to sums in the order of `interleave`.
 [[gnu::always_inline]] inline void add_taps(const Depthwise& s, const int64_t* taps, int64_t first, __mmask64 mask,
-                                            const uint8_t* row, const int8_t* weights, __m512i (&sums)[4]) {
+                                            const char* row, const int8_t* weights, __m512i (&sums)[4]) {
   __m512i x[4];
 #pragma GCC unroll 4
   for (int t = 0; t < 4; ++t) x[t] = _mm512_maskz_loadu_epi8(mask, row + taps[std::min(first + t, s.taps - 1)]);
@@ -238,13 +218,13 @@ struct FinishBytes {
 
 // 64 channels, or those that are left, of many places.
 template <class T>
-void bytes_at(const Depthwise& s, const int64_t* taps, const int8_t* weights, const Epilogue& e, int64_t c,
-              std::span<const uint8_t* const> rows, char* to) {
+void bytes_at(const Depthwise& s, const int64_t* taps, const int8_t* weights, const Epilogue& e, int64_t c, Rows rows,
+              char* to) {
   const FinishBytes<T> finish(e, c, s.channels);
   const __mmask64 mask = bytes_of(s.channels - c);
-  for (const uint8_t* row : rows) {
+  for (const char* row : rows) {
     __m512i sums[4]{finish.start[0], finish.start[1], finish.start[2], finish.start[3]};
-    for (int64_t g = 0; g < s.groups(); ++g) add_taps(s, taps, g * 4, mask, row + c, weights + g * 256, sums);
+    for (int64_t g = 0; g < groups_of(s); ++g) add_taps(s, taps, g * 4, mask, row + c, weights + g * 256, sums);
     _mm512_mask_storeu_epi8(to, mask, finish(sums));
     to += s.channels;
   }
@@ -253,10 +233,10 @@ void bytes_at(const Depthwise& s, const int64_t* taps, const int8_t* weights, co
 // 64 channels, or those that are left, of one place.
 template <class T>
 [[gnu::always_inline]] inline void channels_at(const Depthwise& s, const int64_t* taps, const int8_t* weights,
-                                               const Finish<T>& finish, const uint8_t* row, int64_t c, char* to) {
+                                               const Finish<T>& finish, const char* row, int64_t c, char* to) {
   const int64_t left = s.channels - c;
   __m512i sums[4]{};
-  for (int64_t g = 0; g < s.groups(); ++g) add_taps(s, taps, g * 4, bytes_of(left), row + c, weights + g * 256, sums);
+  for (int64_t g = 0; g < groups_of(s); ++g) add_taps(s, taps, g * 4, bytes_of(left), row + c, weights + g * 256, sums);
   transpose_quarters(sums);
 #pragma GCC unroll 4
   for (int n = 0; n < 4; ++n)
@@ -264,12 +244,12 @@ template <class T>
 }
 
 template <class T>
-void depthwise_to(const Depthwise& s, const int64_t* taps, const int8_t* weights, const Epilogue& e,
-                  std::span<const uint8_t* const> rows, char* to) {
+void depthwise_to(const Depthwise& s, const int64_t* taps, const int8_t* weights, const Epilogue& e, Rows rows,
+                  char* to) {
   const Finish<T> finish(e);
   const auto step = s.channels * static_cast<int64_t>(sizeof(T));
   for (int64_t c = 0; c < s.channels; c += 64) {
-    const int8_t* own = weights + c * s.groups() * 4;
+    const int8_t* own = weights + c * groups_of(s) * 4;
     if constexpr (sizeof(T) == 1)
       bytes_at<T>(s, taps, own, e, c, rows, to + c);
     else
@@ -278,27 +258,36 @@ void depthwise_to(const Depthwise& s, const int64_t* taps, const int8_t* weights
   }
 }
 
-}  // namespace
+void read(const char* from, int64_t count, bool is_signed, char* to) {
+  const char flip = is_signed ? static_cast<char>(0x80) : 0;
+  for (int64_t i = 0; i < count; ++i) to[i] = from[i] ^ flip;
+}
 
-void multiply(const Product& p, std::span<const uint8_t* const> rows, char* to, int64_t step, int64_t first,
-              int64_t last) {
+void multiply(const Product& p, Rows rows, char* to, int64_t step, int64_t first, int64_t last) {
   with_result(p.epilogue.result, [&]<class T>(T*) { multiply_to<T>(p, rows, to, step, first, last); });
 }
 
-void depthwise(const Depthwise& s, const int64_t* taps, const int8_t* weights, const Epilogue& e,
-               std::span<const uint8_t* const> rows, char* to) {
+void depthwise(const Depthwise& s, const int64_t* taps, const int8_t* weights, const Epilogue& e, Rows rows, char* to) {
   with_result(e.result, [&]<class T>(T*) { depthwise_to<T>(s, taps, weights, e, rows, to); });
 }
 
+int64_t depthwise_place(const Depthwise& s, int64_t channel, int64_t tap) {
+  // Interleaving four vectors of 64 channels gives four of 16 channels: 4 from each quarter.
+  int64_t block = channel / 64, quarter = channel % 64 / 16, part = channel % 16 / 4, in_part = channel % 4;
+  int64_t vector = (block * groups_of(s) + tap / 4) * 4 + part;
+  return vector * 64 + quarter * 16 + in_part * 4 + tap % 4;
+}
+
+int64_t depthwise_bytes(const Depthwise& s) { return (s.channels + 63) / 64 * 64 * groups_of(s) * 4; }
+
+}  // namespace
+
 #pragma GCC pop_options
 
-#else
-
-bool available() { return false; }
-void multiply(const Product&, std::span<const uint8_t* const>, char*, int64_t, int64_t, int64_t) {}
-void depthwise(const Depthwise&, const int64_t*, const int8_t*, const Epilogue&, std::span<const uint8_t* const>,
-               char*) {}
+const Tiles kVnniTiles{
+    kColumns, 16, 64, 1, true, false, read, multiply, depthwise, depthwise_place, depthwise_bytes,
+};
 
 #endif
 
-}  // namespace taeda::cpu::quantized::vnni
+}  // namespace taeda::cpu::quantized
