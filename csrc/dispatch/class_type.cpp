@@ -7,6 +7,16 @@
 
 namespace taeda {
 
+// Here, so that who includes the header does not compile how the members are made and destroyed.
+ClassType::ClassType(std::string name) : Type({TypeKind::Class, {}, std::move(name), {}}) {}
+ClassType::~ClassType() = default;
+EnumType::EnumType(std::string name, TypePtr value_type, std::vector<Member> members)
+    : Type({TypeKind::Enum, {value_type}, std::move(name), {}}), members_(std::move(members)) {}
+EnumType::~EnumType() = default;
+InterfaceType::InterfaceType(std::string name, std::vector<Schema> methods)
+    : Type({TypeKind::Interface, {}, std::move(name), {}}), methods_(std::move(methods)) {}
+InterfaceType::~InterfaceType() = default;
+
 std::optional<size_t> ClassType::find_attribute(std::string_view name) const {
   auto found = std::ranges::find(attributes_, name, &Attribute::name);
   if (found == attributes_.end()) return std::nullopt;

@@ -9,6 +9,9 @@ namespace taeda {
 using Tag = Value::Tag;
 
 // --- Dict
+Dict::Dict(TypePtr key, TypePtr value) : key_type(key), value_type(value) {}
+Dict::~Dict() = default;
+
 Value* Dict::find(const Value& key) {
   auto found = places_.find(key);
   return found == places_.end() ? nullptr : &found->second->second;
@@ -35,6 +38,14 @@ bool Dict::erase(const Value& key) {
 void Dict::clear() {
   places_.clear();
   entries_.clear();
+}
+
+// --- Instance
+Instance::Instance(const ClassType* type) : type(type), slots(type->attributes().size()) {}
+Instance::~Instance() = default;
+const Value& Instance::get(std::string_view attribute) const { return slots.at(type->attribute_slot(attribute)); }
+void Instance::set(std::string_view attribute, Value value) {
+  slots.at(type->attribute_slot(attribute)) = std::move(value);
 }
 
 // --- ListRef

@@ -31,6 +31,14 @@ void FunctionalImpl::pretty_print(std::ostream& stream) const { Printed(stream, 
 Tensor FunctionalImpl::forward(Tensor input) { return function_(std::move(input)); }
 
 // --- Sequential
+SequentialImpl::SequentialImpl(torch::OrderedDict<std::string, AnyModule>&& ordered_dict) {
+  for (auto& item : ordered_dict) push_back(item.key(), std::move(item.value()));
+}
+SequentialImpl::SequentialImpl(std::initializer_list<NamedAnyModule> named_modules) {
+  for (const NamedAnyModule& named : named_modules) push_back(named.name(), named.module());
+}
+Sequential::Sequential(std::initializer_list<NamedAnyModule> named_modules)
+    : ModuleHolder(std::make_shared<SequentialImpl>(named_modules)) {}
 std::shared_ptr<Module> SequentialImpl::clone(const std::optional<Device>& device) const {
   auto copy = std::make_shared<SequentialImpl>();
   for (size_t i = 0; i < modules_.size(); ++i) copy->push_back(children_[i].key(), modules_[i].clone(device));
@@ -75,6 +83,16 @@ std::shared_ptr<Module> ModuleListImpl::ptr(size_t index) const {
 }
 
 // --- ModuleDict
+ModuleDictImpl::ModuleDictImpl(const std::vector<std::pair<std::string, std::shared_ptr<Module>>>& modules) {
+  update(modules);
+}
+ModuleDictImpl::ModuleDictImpl(const Items& modules) { update(modules); }
+std::vector<std::pair<std::string, std::shared_ptr<Module>>> ModuleDictImpl::items() const { return children_.pairs(); }
+std::vector<std::string> ModuleDictImpl::keys() const { return children_.keys(); }
+std::vector<std::shared_ptr<Module>> ModuleDictImpl::values() const { return children_.values(); }
+bool ModuleDictImpl::contains(const std::string& key) const noexcept { return children_.contains(key); }
+void ModuleDictImpl::clear() { children_.clear(); }
+std::shared_ptr<Module> ModuleDictImpl::ptr(const std::string& key) const { return children_[key]; }
 std::shared_ptr<Module> ModuleDictImpl::clone(const std::optional<Device>& device) const {
   auto copy = std::make_shared<ModuleDictImpl>();
   for (const auto& item : children_) copy->insert(item.key(), item.value()->clone(device));
@@ -118,6 +136,22 @@ void ParameterListImpl::pretty_print(std::ostream& stream) const {
 void ParameterListImpl::append(const Tensor& param) {
   register_parameter(std::to_string(size()), param, param.requires_grad());
 }
+ParameterListImpl& ParameterListImpl::operator+=(const ParameterListImpl& other) {
+  extend(other.parameters_.values());
+  return *this;
+}
+Tensor& ParameterListImpl::at(size_t idx) { return parameters_[std::to_string(idx)]; }
+const Tensor& ParameterListImpl::at(size_t idx) const { return parameters_[std::to_string(idx)]; }
+ParameterDictImpl::ParameterDictImpl(const Items& params) {
+  for (const auto& item : params) insert(item.key(), item.value());
+}
+std::vector<std::string> ParameterDictImpl::keys() const { return parameters_.keys(); }
+std::vector<Tensor> ParameterDictImpl::values() const { return parameters_.values(); }
+std::vector<std::pair<std::string, Tensor>> ParameterDictImpl::items() const { return parameters_.pairs(); }
+void ParameterDictImpl::clear() { parameters_.clear(); }
+bool ParameterDictImpl::contains(const std::string& key) const noexcept { return parameters_.contains(key); }
+const Tensor& ParameterDictImpl::get(const std::string& key) const { return parameters_[key]; }
+Tensor& ParameterDictImpl::get(const std::string& key) { return parameters_[key]; }
 void ParameterDictImpl::pretty_print(std::ostream& stream) const {
   print_parameters(stream, parameters_, "ParameterDict");
 }

@@ -26,15 +26,16 @@ struct Attribute {
 
 class TAEDA_API ClassType final : public Type {
  public:
-  explicit ClassType(std::string name) : Type({TypeKind::Class, {}, std::move(name), {}}) {}
+  explicit ClassType(std::string name);
+  ~ClassType() override;
 
-  std::span<const Attribute> attributes() const { return attributes_; }
+  std::span<const Attribute> attributes() const { return {attributes_.data(), attributes_.size()}; }
   // Where an instance keeps it; nothing if there is none of that name.
   std::optional<size_t> find_attribute(std::string_view name) const;
   size_t attribute_slot(std::string_view name) const;  // AttributeError's words, as a RuntimeError
   size_t add_attribute(Attribute attribute);           // the name must be free
 
-  std::span<const std::pair<std::string, Value>> constants() const { return constants_; }
+  std::span<const std::pair<std::string, Value>> constants() const { return {constants_.data(), constants_.size()}; }
   const Value* find_constant(std::string_view name) const;
   void add_constant(std::string name, Value value);
 
@@ -56,10 +57,10 @@ class TAEDA_API ClassType final : public Type {
 class TAEDA_API EnumType final : public Type {
  public:
   using Member = std::pair<std::string, Value>;
-  EnumType(std::string name, TypePtr value_type, std::vector<Member> members)
-      : Type({TypeKind::Enum, {value_type}, std::move(name), {}}), members_(std::move(members)) {}
+  EnumType(std::string name, TypePtr value_type, std::vector<Member> members);
+  ~EnumType() override;
   TypePtr value_type() const { return contained(0); }
-  std::span<const Member> members() const { return members_; }
+  std::span<const Member> members() const { return {members_.data(), members_.size()}; }
   size_t index_of(std::string_view member) const;  // RuntimeError that lists the members
   bool same_as(TypePtr value_type, std::span<const Member> members) const;
 
@@ -69,9 +70,9 @@ class TAEDA_API EnumType final : public Type {
 
 class TAEDA_API InterfaceType final : public Type {
  public:
-  InterfaceType(std::string name, std::vector<Schema> methods)
-      : Type({TypeKind::Interface, {}, std::move(name), {}}), methods_(std::move(methods)) {}
-  std::span<const Schema> methods() const { return methods_; }
+  InterfaceType(std::string name, std::vector<Schema> methods);
+  ~InterfaceType() override;
+  std::span<const Schema> methods() const { return {methods_.data(), methods_.size()}; }
   const Schema* find_method(std::string_view name) const;
   // Whether a class, or another interface, has all of its methods; `why` names the first that is missing.
   bool is_served_by(const Type& type, std::string* why) const;

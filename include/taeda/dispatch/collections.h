@@ -37,7 +37,8 @@ class TAEDA_API Tuple final : public RefCounted {
 class TAEDA_API Dict final : public RefCounted {
  public:
   using Entry = std::pair<const Value, Value>;
-  Dict(TypePtr key, TypePtr value) : key_type(key), value_type(value) {}
+  Dict(TypePtr key, TypePtr value);
+  ~Dict() override;
   TypePtr key_type, value_type;
 
   size_t size() const { return entries_.size(); }
@@ -69,12 +70,13 @@ class TAEDA_API EnumMember final : public RefCounted {
 
 class TAEDA_API Instance final : public RefCounted {
  public:
-  explicit Instance(const ClassType* type) : type(type), slots(type->attributes().size()) {}
+  explicit Instance(const ClassType* type);
+  ~Instance() override;
   const ClassType* type;
   std::vector<Value> slots;  // by attribute
 
-  const Value& get(std::string_view attribute) const { return slots.at(type->attribute_slot(attribute)); }
-  void set(std::string_view attribute, Value value) { slots.at(type->attribute_slot(attribute)) = std::move(value); }
+  const Value& get(std::string_view attribute) const;
+  void set(std::string_view attribute, Value value);
 };
 
 // Any list, flat or not, as a program uses it. Positions are checked; an item of another kind is a RuntimeError.

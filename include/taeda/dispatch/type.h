@@ -65,13 +65,13 @@ class TAEDA_API Type {
   TypeKind kind() const { return kind_; }
   bool is(TypeKind kind) const { return kind_ == kind; }
   // The types it is made of: a list's element, a dict's key and value, a tuple's elements.
-  std::span<const TypePtr> contained() const { return contained_; }
+  std::span<const TypePtr> contained() const { return {contained_.data(), contained_.size()}; }
   TypePtr contained(size_t i) const { return contained_[i]; }
   // Of a class, an enumeration, an interface, a named tuple or a variable; empty otherwise.
   const std::string& name() const { return name_; }
-  std::span<const std::string> fields() const { return fields_; }  // of a named tuple
-  const std::string& str() const { return text_; }                 // as a schema spells it: int[]?
-  const std::string& annotation() const { return annotation_; }    // as Python does: Optional[List[int]]
+  std::span<const std::string> fields() const { return {fields_.data(), fields_.size()}; }  // of a named tuple
+  const std::string& str() const { return text_; }               // as a schema spells it: int[]?
+  const std::string& annotation() const { return annotation_; }  // as Python does: Optional[List[int]]
 
   // Whether every value of this type is one of `other`; `why`, if given, tells of an interface what is missing.
   bool is_subtype_of(TypePtr other, std::string* why = nullptr) const;

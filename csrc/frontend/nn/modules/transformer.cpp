@@ -4,6 +4,21 @@
 
 namespace torch::nn {
 
+// Here, so that programs without a transformer do not compile how its activation is made.
+TransformerEncoderLayerOptions::TransformerEncoderLayerOptions(int64_t d_model, int64_t nhead)
+    : d_model_(d_model), nhead_(nhead), activation_(torch::kReLU) {}
+TransformerDecoderLayerOptions::TransformerDecoderLayerOptions(int64_t d_model, int64_t nhead)
+    : d_model_(d_model), nhead_(nhead), activation_(torch::kReLU) {}
+TransformerOptions::TransformerOptions() : TransformerOptions(512, 8) {}
+TransformerOptions::TransformerOptions(int64_t d_model, int64_t nhead) : TransformerOptions(d_model, nhead, 6, 6) {}
+TransformerOptions::TransformerOptions(int64_t d_model, int64_t nhead, int64_t num_encoder_layers,
+                                       int64_t num_decoder_layers)
+    : d_model_(d_model),
+      nhead_(nhead),
+      num_encoder_layers_(num_encoder_layers),
+      num_decoder_layers_(num_decoder_layers),
+      activation_(torch::kReLU) {}
+
 TransformerEncoderOptions::TransformerEncoderOptions(TransformerEncoderLayer encoder_layer, int64_t num_layers)
     : encoder_layer_(std::move(encoder_layer)), num_layers_(num_layers) {}
 TransformerEncoderOptions::TransformerEncoderOptions(const TransformerEncoderLayerOptions& encoder_layer_options,

@@ -6,20 +6,16 @@ namespace torch::nn {
 
 struct TransformerOptions {
   using activation_t = TransformerActivation;
-  TransformerOptions() = default;
-  TransformerOptions(int64_t d_model, int64_t nhead) : d_model_(d_model), nhead_(nhead) {}
-  TransformerOptions(int64_t d_model, int64_t nhead, int64_t num_encoder_layers, int64_t num_decoder_layers)
-      : d_model_(d_model),
-        nhead_(nhead),
-        num_encoder_layers_(num_encoder_layers),
-        num_decoder_layers_(num_decoder_layers) {}
-  TORCH_ARG(int64_t, d_model) = 512;
-  TORCH_ARG(int64_t, nhead) = 8;
-  TORCH_ARG(int64_t, num_encoder_layers) = 6;
-  TORCH_ARG(int64_t, num_decoder_layers) = 6;
+  TORCH_API TransformerOptions();
+  TORCH_API TransformerOptions(int64_t d_model, int64_t nhead);
+  TORCH_API TransformerOptions(int64_t d_model, int64_t nhead, int64_t num_encoder_layers, int64_t num_decoder_layers);
+  TORCH_ARG(int64_t, d_model);
+  TORCH_ARG(int64_t, nhead);
+  TORCH_ARG(int64_t, num_encoder_layers);
+  TORCH_ARG(int64_t, num_decoder_layers);
   TORCH_ARG(int64_t, dim_feedforward) = 2048;
   TORCH_ARG(double, dropout) = 0.1;
-  TORCH_ARG(activation_t, activation) = torch::kReLU;
+  TORCH_ARG(activation_t, activation);  // kReLU
   TORCH_ARG(AnyModule, custom_encoder) = {};
   TORCH_ARG(AnyModule, custom_decoder) = {};
 };

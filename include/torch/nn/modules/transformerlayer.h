@@ -8,15 +8,15 @@ namespace torch::nn {
 
 using TransformerActivation = std::variant<enumtype::kReLU, enumtype::kGELU, std::function<Tensor(const Tensor&)>>;
 
-#define TAEDA_TRANSFORMER_LAYER_OPTIONS(Name)                                  \
-  struct Name {                                                                \
-    using activation_t = TransformerActivation;                                \
-    Name(int64_t d_model, int64_t nhead) : d_model_(d_model), nhead_(nhead) {} \
-    TORCH_ARG(int64_t, d_model);                                               \
-    TORCH_ARG(int64_t, nhead);                                                 \
-    TORCH_ARG(int64_t, dim_feedforward) = 2048;                                \
-    TORCH_ARG(double, dropout) = 0.1;                                          \
-    TORCH_ARG(activation_t, activation) = torch::kReLU;                        \
+#define TAEDA_TRANSFORMER_LAYER_OPTIONS(Name)        \
+  struct Name {                                      \
+    using activation_t = TransformerActivation;      \
+    TORCH_API Name(int64_t d_model, int64_t nhead);  \
+    TORCH_ARG(int64_t, d_model);                     \
+    TORCH_ARG(int64_t, nhead);                       \
+    TORCH_ARG(int64_t, dim_feedforward) = 2048;      \
+    TORCH_ARG(double, dropout) = 0.1;                \
+    TORCH_ARG(activation_t, activation); /* kReLU */ \
   }
 TAEDA_TRANSFORMER_LAYER_OPTIONS(TransformerEncoderLayerOptions);
 TAEDA_TRANSFORMER_LAYER_OPTIONS(TransformerDecoderLayerOptions);

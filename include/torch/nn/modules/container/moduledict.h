@@ -14,28 +14,26 @@ class TORCH_API ModuleDictImpl : public Cloneable<ModuleDictImpl> {
   using ConstIterator = Items::ConstIterator;
 
   ModuleDictImpl() = default;
-  explicit ModuleDictImpl(const std::vector<std::pair<std::string, std::shared_ptr<Module>>>& modules) {
-    update(modules);
-  }
-  explicit ModuleDictImpl(const Items& modules) { update(modules); }
+  explicit ModuleDictImpl(const std::vector<std::pair<std::string, std::shared_ptr<Module>>>& modules);
+  explicit ModuleDictImpl(const Items& modules);
 
-  std::vector<std::pair<std::string, std::shared_ptr<Module>>> items() const { return children_.pairs(); }
-  std::vector<std::string> keys() const { return children_.keys(); }
-  std::vector<std::shared_ptr<Module>> values() const { return children_.values(); }
+  std::vector<std::pair<std::string, std::shared_ptr<Module>>> items() const;
+  std::vector<std::string> keys() const;
+  std::vector<std::shared_ptr<Module>> values() const;
   Iterator begin() { return children_.begin(); }
   ConstIterator begin() const { return children_.begin(); }
   Iterator end() { return children_.end(); }
   ConstIterator end() const { return children_.end(); }
   size_t size() const noexcept { return children_.size(); }
   bool empty() const noexcept { return children_.is_empty(); }
-  bool contains(const std::string& key) const noexcept { return children_.contains(key); }
-  void clear() { children_.clear(); }
+  bool contains(const std::string& key) const noexcept;
+  void clear();
 
   std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override;
   void reset() override {}
   void pretty_print(std::ostream& stream) const override;
 
-  std::shared_ptr<Module> operator[](const std::string& key) const { return children_[key]; }
+  std::shared_ptr<Module> operator[](const std::string& key) const { return ptr(key); }
   template <class T>
   T& at(const std::string& key) {
     return *ptr<T>(key);
@@ -44,10 +42,10 @@ class TORCH_API ModuleDictImpl : public Cloneable<ModuleDictImpl> {
   const T& at(const std::string& key) const {
     return *ptr<T>(key);
   }
-  std::shared_ptr<Module> ptr(const std::string& key) const { return children_[key]; }
+  std::shared_ptr<Module> ptr(const std::string& key) const;
   template <class T>
   std::shared_ptr<T> ptr(const std::string& key) const {
-    auto found = std::dynamic_pointer_cast<T>(children_[key]);
+    auto found = std::dynamic_pointer_cast<T>(ptr(key));
     TORCH_CHECK(found, "Unable to cast module['", key, "'] to ", c10::demangle(typeid(T).name()));
     return found;
   }

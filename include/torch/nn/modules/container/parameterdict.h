@@ -14,28 +14,26 @@ class TORCH_API ParameterDictImpl : public Cloneable<ParameterDictImpl> {
   using ConstIterator = Items::ConstIterator;
 
   ParameterDictImpl() = default;
-  explicit ParameterDictImpl(const Items& params) {
-    for (const auto& item : params) insert(item.key(), item.value());
-  }
+  explicit ParameterDictImpl(const Items& params);
   void reset() override {}
   void pretty_print(std::ostream& stream) const override;
   Tensor& insert(const std::string& key, const Tensor& param);
   Tensor pop(const std::string& key);
-  std::vector<std::string> keys() const { return parameters_.keys(); }
-  std::vector<Tensor> values() const { return parameters_.values(); }
-  std::vector<std::pair<std::string, Tensor>> items() const { return parameters_.pairs(); }
+  std::vector<std::string> keys() const;
+  std::vector<Tensor> values() const;
+  std::vector<std::pair<std::string, Tensor>> items() const;
   Iterator begin() { return parameters_.begin(); }
   ConstIterator begin() const { return parameters_.begin(); }
   Iterator end() { return parameters_.end(); }
   ConstIterator end() const { return parameters_.end(); }
   size_t size() const noexcept { return parameters_.size(); }
   bool empty() const noexcept { return parameters_.is_empty(); }
-  void clear() { parameters_.clear(); }
-  bool contains(const std::string& key) const noexcept { return parameters_.contains(key); }
-  const Tensor& get(const std::string& key) const { return parameters_[key]; }
-  Tensor& get(const std::string& key) { return parameters_[key]; }
-  Tensor& operator[](const std::string& key) { return parameters_[key]; }
-  const Tensor& operator[](const std::string& key) const { return parameters_[key]; }
+  void clear();
+  bool contains(const std::string& key) const noexcept;
+  const Tensor& get(const std::string& key) const;
+  Tensor& get(const std::string& key);
+  Tensor& operator[](const std::string& key) { return get(key); }
+  const Tensor& operator[](const std::string& key) const { return get(key); }
   // Gives parameters of these names other values; each has to be there.
   void update(const Items& params);
   void update(const ParameterDictImpl& params) { update(params.parameters_); }

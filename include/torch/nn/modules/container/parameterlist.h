@@ -25,16 +25,13 @@ class TORCH_API ParameterListImpl : public Cloneable<ParameterListImpl> {
   void extend(const Container& container) {
     for (const auto& param : container) append(param);
   }
-  ParameterListImpl& operator+=(const ParameterListImpl& other) {
-    extend(other.parameters_.values());
-    return *this;
-  }
+  ParameterListImpl& operator+=(const ParameterListImpl& other);
   Iterator begin() { return parameters_.begin(); }
   ConstIterator begin() const { return parameters_.begin(); }
   Iterator end() { return parameters_.end(); }
   ConstIterator end() const { return parameters_.end(); }
-  Tensor& at(size_t idx) { return parameters_[std::to_string(idx)]; }
-  const Tensor& at(size_t idx) const { return parameters_[std::to_string(idx)]; }
+  Tensor& at(size_t idx);
+  const Tensor& at(size_t idx) const;
   Tensor& operator[](size_t idx) { return at(idx); }
   const Tensor& operator[](size_t idx) const { return at(idx); }
   size_t size() const noexcept { return parameters_.size(); }

@@ -18,12 +18,8 @@ class TORCH_API SequentialImpl : public Cloneable<SequentialImpl> {
     modules_.reserve(sizeof...(Modules));
     (push_back(std::forward<Modules>(modules)), ...);
   }
-  explicit SequentialImpl(torch::OrderedDict<std::string, AnyModule>&& ordered_dict) {
-    for (auto& item : ordered_dict) push_back(item.key(), std::move(item.value()));
-  }
-  explicit SequentialImpl(std::initializer_list<NamedAnyModule> named_modules) {
-    for (const NamedAnyModule& named : named_modules) push_back(named.name(), named.module());
-  }
+  explicit SequentialImpl(torch::OrderedDict<std::string, AnyModule>&& ordered_dict);
+  explicit SequentialImpl(std::initializer_list<NamedAnyModule> named_modules);
 
   std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override;
   void reset() override {}
@@ -103,8 +99,7 @@ class Sequential : public torch::nn::ModuleHolder<SequentialImpl> {
   using torch::nn::ModuleHolder<SequentialImpl>::ModuleHolder;
   using Impl [[maybe_unused]] = SequentialImpl;
   Sequential() = default;
-  Sequential(std::initializer_list<NamedAnyModule> named_modules)
-      : ModuleHolder(std::make_shared<SequentialImpl>(named_modules)) {}
+  TORCH_API Sequential(std::initializer_list<NamedAnyModule> named_modules);
 };
 
 }  // namespace torch::nn
