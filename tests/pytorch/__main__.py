@@ -38,7 +38,7 @@ FILES = [
     "quantization/eager/test_fuse_eager.py", "quantization/eager/test_model_numerics.py",
     "quantization/eager/test_bias_correction_eager.py", "quantization/eager/test_numeric_suite_eager.py",
     "quantization/eager/test_quantize_eager_qat.py", "quantization/eager/test_quantize_eager_ptq.py",
-    "quantization/fx/test_quantize_fx.py",
+    "quantization/fx/test_quantize_fx.py", "quantization/fx/test_numeric_suite_fx.py",
     "quantization/fx/test_equalize_fx.py",
     "quantization/fx/test_model_report_fx.py", "quantization/fx/test_subgraph_rewriter.py",
     "ao/sparsity/test_sparsifier.py", "ao/sparsity/test_sparsity_utils.py", "ao/sparsity/test_parametrization.py",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import taeda
-from taeda import Tensor
+from taeda import Tensor, fx, nn
 
 
 def _of_pairs(measure: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Any, Any], Any]:
@@ -38,3 +38,20 @@ def compute_normalized_l2_error(x: Tensor, y: Tensor) -> Tensor:
 def compute_cosine_similarity(x: Tensor, y: Tensor) -> Tensor:
     """The cosine of the angle between both, flattened."""
     return taeda.nn.functional.cosine_similarity(x.reshape(1, -1), y.reshape(1, -1))
+
+
+def type_of(node: fx.Node, model: nn.Module) -> str:
+    """What a node calls, as text: the class of a module, a function, or the name of a method."""
+    kind: Any = type(model.get_submodule(str(node.target))) if node.op == "call_module" else node.target
+    if isinstance(kind, str):
+        return kind
+    name = getattr(kind, "__qualname__", None) or getattr(kind, "__name__", str(kind))
+    return f"{getattr(kind, '__module__', '')}.{name}"
+
+
+def fqn_of(node: fx.Node, model: fx.GraphModule) -> str:
+    """The path of the module that a node calls, or was made in; empty where that is not known."""
+    if node.op == "call_module":
+        return str(node.target)
+    scope: tuple[str, Any] = model.meta.get("quantization_scopes", {}).get(node.name, ("", None))
+    return scope[0]
