@@ -18,7 +18,7 @@ class _Namespace:
     name = "higher_order"
 
     def __init__(self) -> None:
-        for function in (_cond, _while_loop, _map_impl, _scan):
+        for function in (_cond, _while_loop, _map_impl, _scan, _wrap_with_set_grad_enabled, _wrap_with_autocast):
             name = function.__name__.removeprefix("_")
             setattr(self, name, HigherOrderOperator(name, function))
         for made in (auto_functionalized, auto_functionalized_v2, inline_asm_elementwise, out_dtype):
@@ -67,6 +67,21 @@ def _scan(graph: Any, init: Any, xs: Any, additional: Any = ()) -> Any:
         state, row = tuple(result[: len(state)]), result[len(state) :]
         rows.append(row)
     return (*state, *(taeda.stack(column) for column in zip(*rows)))
+
+
+def _wrap_with_set_grad_enabled(enable_grad: bool, wrapped_func: Any, *args: Any, **kwargs: Any) -> Any:
+    """``wrapped_func(*args, **kwargs)`` with or without gradients."""
+    with taeda.set_grad_enabled(enable_grad):
+        return wrapped_func(*args, **kwargs)
+
+
+def _wrap_with_autocast(
+    device_type: str, dtype: Any, enabled: bool, cache_enabled: bool | None, wrapped_func: Any, *args: Any,
+    **kwargs: Any,
+) -> Any:  # fmt: skip
+    """``wrapped_func(*args, **kwargs)`` under autocast, or within none."""
+    with taeda.autocast(device_type, dtype=dtype, enabled=enabled, cache_enabled=cache_enabled):
+        return wrapped_func(*args, **kwargs)
 
 
 higher_order = _Namespace()

@@ -24,6 +24,7 @@ from taeda._schema.tags import Tag
 from taeda.export._facts import Facts
 from taeda.export._origins import Origins
 from taeda.export._places import Place, asked_by_library, user_place
+from taeda.export._regions import current_mode
 from taeda.export._relations import Number, wanted_by_op
 from taeda.export._scope import Scope
 from taeda.export._size_ops import SIZE_OPS, assert_scalar, item
@@ -80,7 +81,7 @@ class Capture(SizeRecorder):
         self.varying = varying
         self.origins = Origins(sources)
         self.facts = Facts()
-        self.records_gradients = False
+        self.records_modes = False
         self._depends = False  # whether anything's sizes depend on values
         self._inside = False  # of what is recorded in place of an op
         self.scope = Scope(Graph(), None)
@@ -149,22 +150,7 @@ class Capture(SizeRecorder):
             self.scope.root().nodes[id(value)] = node
             self._kept.append(value)
             node = self.scope.find(id(value))
-        return self._detached(value, node) if node is not None and self._drops_gradient(value) else node
-
-    def _drops_gradient(self, value: Tensor) -> bool:
-        """Whether the program turned gradient mode off, and ``value`` wants a gradient all the same."""
-        return self.records_gradients and value.requires_grad and not taeda.is_grad_enabled()
-
-    def _detached(self, value: Tensor, node: Node) -> Node:
-        """The node of what an op without gradients is given."""
-        if node not in self.scope.detached:
-            plain = self.create(aten.detach.default, (node,), {})
-            with self.quiet():
-                plain.meta["example"] = value.detach()
-            plain.meta["is_view"] = True
-            self.track(plain.meta["example"], plain, self._shadows.get(id(value)))
-            self.scope.detached[node] = plain
-        return self.scope.detached[node]
+        return node
 
     def _symbol_node(self, node: SymNode) -> Any:
         found = self._symbols.get(id(node))
@@ -191,6 +177,8 @@ class Capture(SizeRecorder):
             target, name = _shown_as(target), name or target._opname
         node = self.scope.graph.create_node("call_function", target, args, kwargs, name)
         self.origins.note(node)
+        if self.records_modes:
+            node.meta["mode"] = current_mode()
         if self.module_stack:
             node.meta["nn_module_stack"] = dict(self.module_stack)
         place = user_place()
@@ -375,8 +363,7 @@ class Capture(SizeRecorder):
             node.meta["example"] = result
         elif isinstance(result, Tensor):
             node.meta["example"] = result
-            if not self._drops_gradient(result):  # written to without gradients: it stays the node that it was
-                self.track(result, node, shadow)
+            self.track(result, node, shadow)
         else:
             node.meta["example"] = result
 
@@ -497,7 +484,9 @@ class Capture(SizeRecorder):
         if found is not None:
             node = self.scope.local(found[0])
             if not value:
+                other = found[1] if found[1] is UNKNOWN else not found[1]
                 node = self.create(operator.not_, (node,), {})
+                self.track_symbol(SymNode(True, "not_", (condition,), self), node, other)
             self.create(assert_scalar, (node, f"{self.text(condition)} is {value}, wanted at {where}"), {})
 
     def text(self, node: SymNode) -> str:

@@ -12,6 +12,7 @@ from taeda._control_flow.auto_functionalize import auto_functionalized_v2, writt
 from taeda._library.ops import OpOverload
 from taeda._schema.symbols import SymInt, SymNode
 from taeda.export._origins import INHERITED
+from taeda.export._regions import inlined
 from taeda.export._scope import holder
 from taeda.export._size_ops import functional_batch_norm, sym_size
 from taeda.export.graph_signature import InputKind, OutputKind, OutputSpec, TensorArgument
@@ -43,7 +44,9 @@ class _Entry:
 
 
 def functionalize(program: ExportedProgram) -> ExportedProgram:
-    """The program without ops that write, if there are any: new values of buffers and inputs become outputs."""
+    """The program without ops that write, if there are any: new values of buffers and inputs become outputs. Modes that
+    parts of it ran in are those of their ops."""
+    program = inlined(program)
     if not any(_writes(node) for node in program.graph.nodes):
         return program
     return _Functional(program).run()

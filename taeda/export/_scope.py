@@ -15,7 +15,6 @@ class Scope:
     def __init__(self, graph: Graph, outer: Scope | None) -> None:
         self.graph, self.outer = graph, outer
         self.nodes: dict[int, Node] = {}  # by the ids of tensors
-        self.detached: dict[Node, Node] = {}  # by node, the node that passes on no gradient
         self.lifted: dict[Node, Node] = {}  # nodes of the outer graph, and the inputs that they are here
 
     def root(self) -> Scope:

@@ -14,6 +14,7 @@ from taeda._schema.symbols import SymNode, _Symbol
 from taeda.export import _branches as _branches
 from taeda.export._calls import Calls, argument_names
 from taeda.export._capture import Capture, ShapeDependence
+from taeda.export._regions import current_mode, wrap
 from taeda.export._relations import related
 from taeda.export._script import Walked, is_scripted
 from taeda.export._search import most_varying, suggested_fixes
@@ -294,6 +295,7 @@ class _Recording:
         guards = self._guards()
         self.graph.eliminate_dead_code()
         self.capture.origins.finish(list(self.graph.nodes))
+        wrap(self.graph, self.capture.subgraphs, current_mode())
         signature = ExportGraphSignature(self.inputs, specs)
         state = {p: t for p, t, kind, kept in self.state.entries if kind is InputKind.PARAMETER or kept}
         constants: dict[str, Any] = {p: t for p, t, kind, kept in self.state.entries
@@ -342,7 +344,7 @@ class _Recording:
 
 def run_recorded(module: nn.Module, args: Any, kwargs: Any, capture: Capture) -> Any:
     """Calls the module under record; frames outside of this are not the program's."""
-    capture.records_gradients = taeda.is_grad_enabled()
+    capture.records_modes = True
     with watched_values(), capturing(capture), _by_nodes(module), capture:
         return module(*args, **kwargs)
 

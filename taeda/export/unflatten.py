@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from taeda import Tensor, nn
+from taeda.export._regions import inlined
 from taeda.export.exported_program import ExportedProgram, ModuleCallSignature, NestedModule, codegen_of
 from taeda.export.graph_signature import ConstantArgument
 from taeda.fx._pytree import tree_flatten_spec
@@ -50,7 +51,7 @@ class UnflattenedModule(nn.Module):
         super().__init__()
         self.flat_args_adapter = flat_args_adapter
         self._program = export_module
-        flat = export_module.module(check_guards=False)
+        flat = inlined(export_module).module(check_guards=False)
         self._in_spec: Any = flat._in_spec
         self._out_spec: Any = flat._out_spec
         copies = _own_state(flat)

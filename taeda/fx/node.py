@@ -247,7 +247,7 @@ class Node:
         if self.op in ("placeholder", "output"):
             return True
         if self.op == "call_function":
-            return _is_impure_function(self.target, impure_random)
+            return _is_impure_function(self.target, impure_random) or self._calls_impure_graph(impure_random)
         if self.op == "call_method":
             name = str(self.target)
             return (name.endswith("_") and not name.endswith("__")) or name == "__setitem__"
@@ -259,6 +259,18 @@ class Node:
                 )
             return bool(getattr(owner.get_submodule(str(self.target)), "_is_impure", False))
         return False
+
+    def _calls_impure_graph(self, impure_random: bool) -> bool:
+        """Whether this is an op of graphs one of which does more than compute its result."""
+        owner = self.graph.owning_module
+        if getattr(self.target, "namespace", "") != "higher_order" or owner is None:
+            return False
+        named = [str(source.target) for source in self.all_input_nodes if source.op == "get_attr"]
+        graphs = [getattr(owner.get_submodule(name), "graph", None) for name in named if name in owner._modules]
+        return any(
+            node.is_impure(impure_random) for graph in graphs if graph is not None for node in graph.nodes
+            if node.op not in ("placeholder", "output")
+        )  # fmt: skip
 
     def normalized_arguments(
         self, root: Any, arg_types: Any = None, kwarg_types: Any = None, normalize_to_only_use_kwargs: bool = False

@@ -262,3 +262,21 @@ def test_ops_of_programs_are_taken_apart():
         del table[op]
         assert ops_of(program.run_decompositions(table)) == ["twice"]
     assert op not in export.default_decompositions()
+
+
+class Turned(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.linear = nn.Conv2d(4, 4, 3, padding=1), nn.Linear(4, 2)
+
+    def forward(self, x):
+        rows, columns = 3, 2
+        x = self.conv(x.transpose(1, 2).view(2, 4, rows, columns)).flatten(2).transpose(1, 2)
+        return self.linear(nn.functional.gelu(x))
+
+
+def test_views_stay_views_where_later_nodes_count_on_their_strides():
+    module, x = Turned(), taeda.randn(2, 6, 4)
+    small = export.export(module, (x,)).run_decompositions()
+    assert taeda.allclose(small.module()(x), module(x), atol=1e-6)
+    assert not any("clone" in str(node.target) for node in small.graph.nodes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from typing import Any
 
@@ -113,3 +114,18 @@ def test_sizes_by_values_are_no_constants(function: Callable[..., Any]) -> None:
 def test_sizes_by_positions_are_constants() -> None:
     found = program(lambda x, i: x[i].shape[0] + x, (ones(4), taeda.tensor([0, 2])))
     assert not any("sym_size" in str(node.target) for node in found.graph.nodes)
+
+
+def test_what_sizes_are_not_is_written_to_files() -> None:
+    def function(x: taeda.Tensor) -> taeda.Tensor:
+        y = taeda.nn.functional.max_pool1d(x, 2)
+        return y if y.shape[1] == 100 else y + 1
+
+    found = program(function, (ones(1, 9),), {1: A})
+    stream = io.BytesIO()
+    taeda.export.save(found, stream)
+    stream.seek(0)
+    module = taeda.export.load(stream).module()
+    assert taeda.equal(module(ones(1, 7)), ones(1, 3) + 1)
+    with pytest.raises(RuntimeError, match="== 100 is False"):
+        module(ones(1, 200))

@@ -73,3 +73,35 @@ def test_a_class_method_makes_objects_of_its_class() -> None:
         return Counted(n).next().next().n
 
     assert third(5) == 7
+
+
+def test_the_greater_of_a_tensor_and_a_number() -> None:
+    @jit.script
+    def clipped(box: taeda.Tensor, high: int, factor: float):
+        return max(box[0], 0), min(box[1] + 1, high), max(factor, box[2])
+
+    assert clipped(taeda.tensor([-3, 7, 2]), 5, 2.5) == (0, 5, 2.5)
+
+
+def test_a_declared_list_becomes_one_of_others() -> None:
+    @jit.script
+    def joined(x: taeda.Tensor) -> list[taeda.Tensor]:
+        parts: list[list[taeda.Tensor]] = []
+        for i in range(2):
+            parts.append([x + i, x - i])
+        parts = [taeda.cat(pair) for pair in parts]
+        return parts
+
+    assert [each.tolist() for each in joined(taeda.tensor([1]))] == [[1, 1], [2, 0]]
+
+
+@pytest.mark.parametrize("start", ["[]", "[i for i in range(2)]", "[1, 2]"])
+def test_a_list_that_has_been_added_to_is_no_literal(start: str) -> None:
+    text = f"""
+def numbers() -> List[float]:
+    found = annotate(List[int], {start})
+    found.append(3)
+    return found
+"""
+    with pytest.raises(RuntimeError, match=r"List\[int\]"):
+        jit.CompilationUnit(text).numbers()

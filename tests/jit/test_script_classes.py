@@ -210,3 +210,33 @@ def test_the_class_of_an_object_is_asked_for() -> None:
 def _sized(x, n: int):
     made = Sized(3)
     return made.same(Sized(n)), made.same(n), made == x
+
+
+class Matcher:
+    def __init__(self, limit: float) -> None:
+        self.limit = limit
+
+    def match(self, x: torch.Tensor) -> torch.Tensor:
+        return x > self.limit
+
+
+class LooseMatcher(Matcher):
+    def match(self, x: torch.Tensor) -> torch.Tensor:
+        return x >= self.limit
+
+
+class WithMatcher(nn.Module):
+    matcher: Matcher
+
+    def __init__(self, matcher: Matcher) -> None:
+        super().__init__()
+        self.matcher = matcher
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.matcher.match(x)
+
+
+@pytest.mark.parametrize("cls", [Matcher, LooseMatcher])
+def test_an_attribute_may_be_of_a_class_derived_from_its_annotation(cls: type[Matcher]) -> None:
+    module, x = WithMatcher(cls(1.0)), torch.tensor([0.0, 1.0, 2.0])
+    assert torch.equal(jit.script(module)(x), module(x))

@@ -447,6 +447,18 @@ def test_interpolation_by_names_that_a_call_gives():
     assert taeda.equal(sample(x, taeda.zeros(1, 2, 2, 2)), sampled(x, taeda.zeros(1, 2, 2, 2)))
 
 
+def test_interpolation_by_what_may_be_none():
+    def resized(x: taeda.Tensor, size: Optional[int], factor: Optional[float], again: Optional[bool]) -> taeda.Tensor:
+        return F.interpolate(x, size, factor, mode="bilinear", recompute_scale_factor=again, align_corners=False)
+
+    program, x = jit.script(resized), taeda.randn(1, 2, 6, 6)
+    for args in ((3, None, None), (None, 0.5, True), (None, 1.6, None)):
+        assert taeda.equal(program(x, *args), resized(x, *args))
+    for args in ((3, 0.5, None), (None, None, False), (3, None, True)):
+        with pytest.raises(jit.Error):
+            program(x, *args)
+
+
 def sampled(x: taeda.Tensor, grid: taeda.Tensor, corners: Optional[bool] = None) -> taeda.Tensor:
     return F.grid_sample(x, grid, align_corners=corners)
 

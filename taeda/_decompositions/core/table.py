@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -84,8 +85,29 @@ def contiguous(x: Tensor) -> Tensor:
 
 
 def viewed(x: Tensor, sizes: list[Any]) -> Tensor:
-    """The elements in their order, as another shape."""
-    return aten.view.default(contiguous(x), sizes)
+    """The elements in their order, as another shape; a view where there is one, on whose strides later nodes count."""
+    return aten.view.default(x if _has_view(x, sizes) else contiguous(x), sizes)
+
+
+def _has_view(x: Tensor, sizes: list[Any]) -> bool:
+    """Whether strides can show fixed sizes as others."""
+    if any(map(varies, (*x.shape, *sizes))) or x.numel() == 0:
+        return False
+    runs: list[list[int]] = []  # dimensions without gaps between them: elements, the last stride
+    for size, stride in zip(x.shape, map(hint, x.stride())):
+        if size != 1 and runs and runs[-1][1] == size * stride:
+            runs[-1] = [runs[-1][0] * size, stride]
+        elif size != 1:
+            runs.append([size, stride])
+    rest = math.prod(size for size in sizes if size != -1)
+    wanted = iter([x.numel() // rest if size == -1 else size for size in sizes])
+    for elements, _ in runs:
+        count = 1
+        while count < elements:
+            count *= next(wanted)
+        if count != elements:
+            return False
+    return True
 
 
 def number(value: Any, like: Tensor, dtype: Any = None) -> Tensor:

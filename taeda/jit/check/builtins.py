@@ -277,7 +277,7 @@ def _extreme(name: str) -> Handler:
         found = args[0]
         for other in args[1:]:
             a, b = emitter.value(found, range), emitter.value(other, range)
-            if TENSOR in (a.static_type, b.static_type):
+            if a.static_type is TENSOR and b.static_type is TENSOR:
                 found = emitter.op(f"aten::{'maximum' if name == 'max' else 'minimum'}", [a, b], None, range)
             else:
                 found = emitter.op(f"prim::{name}", [a, b], None, range)

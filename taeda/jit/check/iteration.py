@@ -233,7 +233,8 @@ def collect(
 
     def once() -> None:
         value = make(emitter, item_at(emitter, index))
-        if element is None:
+        fits = element is not None and operators.conversion(value, element, operators.WIDENING) is not None
+        if not fits:  # where it must, who asked for the list says so
             out.setType(list_of(value.static_type))
         elif not value.static_type.isSubtypeOf(element):
             value = emitter.convert(value, element, range, "an item of the list", widen=True)

@@ -453,6 +453,9 @@ def _attribute(facts: _Facts, name: str, value: Any, hint: Any) -> None:
     if hint is not None and not _is_final(hint) and not (inspect.isclass(hint) and hint in _UNFIT):
         try:
             found = type_of_object(hint)
+            if found.kind() == "ClassType" and isinstance(value, hint):  # of a class derived from it
+                hint = type(value)
+                found = type_of_object(hint)
             if type(value) is not hint or found.kind() != "ClassType" or _type_of_instance(value) is not None:
                 facts.attributes[name] = (found, PLAIN)
                 return

@@ -144,7 +144,8 @@ def _overload_for(kind: str, value: Value) -> str | None:
 
 def _is_empty_literal(value: Value) -> bool:
     node = value.node()
-    return node.kind() in ("prim::ListConstruct", "prim::DictConstruct") and not node.inputsSize()
+    plain = not value.hasUses()  # so that nothing has been put into it
+    return node.kind() in ("prim::ListConstruct", "prim::DictConstruct") and not node.inputsSize() and plain
 
 
 def _retyped(type: Any) -> Convert:
@@ -226,7 +227,7 @@ def conversion(value: Value, formal: Any, level: int) -> Convert | None:
 
 def _list_of_literals(value: Value, formal: Any, level: int) -> Convert | None:
     node = value.node()
-    if node.kind() != "prim::ListConstruct":
+    if node.kind() != "prim::ListConstruct" or value.hasUses():  # something may have been put into it
         return None
     element = formal.containedTypes()[0]
     found = [conversion(item, element, level) for item in node.inputs()]
@@ -343,7 +344,7 @@ def _fit(formal: Argument, value: Value, variables: dict[str, Any], level: int) 
                     break
             if element is not None and bind(wanted, list_of(element), variables):
                 return _tuple_as_list(element, [_as_is] * len(actual.containedTypes()))
-        if _is_empty_literal(value) and not value.hasUses():
+        if _is_empty_literal(value):
             bound = put(wanted, variables)
             if not _has_variables(bound) and bound.kind() == actual.kind():
                 return _retyped(bound)

@@ -110,7 +110,9 @@ class FunctionPrinter:
     def write(self, name: str, schema: Any, is_method: bool = False) -> Source:
         """The function as ``name``, with the arguments and results of ``schema``."""
         takes = list(self._graph.inputs())
-        parameters = [self._parameter(v, a, i == 0 and is_method)
+        # Archives know no parameters by keyword alone: what has a default stands behind what has none.
+        needed = max((i for i, a in enumerate(schema.arguments) if not a.has_default_value()), default=-1)
+        parameters = [self._parameter(v, a, i < needed or (i == 0 and is_method))
                       for i, (v, a) in enumerate(zip(takes, schema.arguments, strict=True))]  # fmt: skip
         given = ",\n    ".join(parameters)
         result = self._result_text(schema)
@@ -124,10 +126,10 @@ class FunctionPrinter:
         types = [type_text(a.type) for a in schema.returns]
         return types[0] if len(types) == 1 else f"Tuple[{', '.join(types) or '()'}]"
 
-    def _parameter(self, value: Value, argument: Any, is_self: bool) -> str:
+    def _parameter(self, value: Value, argument: Any, is_needed: bool) -> str:
         name = self._names.give(value)
         text = f"{name}: {type_text(value.static_type)}"
-        if is_self or not argument.has_default_value():
+        if is_needed or not argument.has_default_value():
             return text
         return f"{text}={literal(argument.default_value, value.static_type, self._table)}"
 

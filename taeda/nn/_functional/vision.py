@@ -51,17 +51,18 @@ def _target(
 ) -> tuple[list[int] | None, list[float] | None]:
     """What the natives take: either the output size or the factors."""
     spatial = input.dim() - 2
-    if (size is None) == (scale_factor is None):
-        raise ValueError(
-            f"taeda.nn.functional.interpolate: exactly one of size and scale_factor is needed; got size={size}, "
-            f"scale_factor={scale_factor}"
-        )
+    wanted = "taeda.nn.functional.interpolate: exactly one of size and scale_factor is needed"
+    computed = recompute is not None and recompute
     if size is not None:
-        if recompute:
+        if scale_factor is not None:
+            raise ValueError(f"{wanted}; got size={size}, scale_factor={scale_factor}")
+        if computed:
             raise ValueError("taeda.nn.functional.interpolate: recompute_scale_factor goes with scale_factor, not size")
         return _per_dimension("size", size, spatial), None
+    if scale_factor is None:
+        raise ValueError(f"{wanted}; got none")
     factors = _per_dimension("scale_factor", scale_factor, spatial)
-    if recompute:
+    if computed:
         return [math.floor(extent * factor) for extent, factor in zip(input.shape[2:], factors, strict=True)], None
     return None, [float(factor) for factor in factors]
 

@@ -176,3 +176,19 @@ def test_programs_of_one_class_are_saved_apart():
         second.weight.fill_(5.0)
     for module, wanted in ((first, 2.0), (second, 6.0), (first, 2.0)):
         assert jit.load(archive(taeda, module))(taeda.ones(2)).tolist() == [wanted, wanted]
+
+
+def scaled(x: taeda.Tensor, times: int = 3, *, more: int, most: int = 2) -> taeda.Tensor:
+    return x * times + more + most
+
+
+def test_parameters_by_keyword_alone_are_plain_ones_in_archives():
+    def twice(x: taeda.Tensor, more: int) -> taeda.Tensor:
+        return scaled(x, more=more) + scaled(x, 1, more=more, most=4)
+
+    program, x = jit.script(twice), taeda.ones(2)
+    file = io.BytesIO()
+    jit.save(program, file)
+    file.seek(0)
+    assert taeda.equal(jit.load(file)(x, 5), twice(x, 5))
+    assert "times: int,\n" in jit.script(scaled).code
