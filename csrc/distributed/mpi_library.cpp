@@ -40,6 +40,7 @@ MpiLibrary::MpiLibrary(const std::string& path) : library_(::dlopen(path.c_str()
   bind(iprobe, "MPI_Iprobe");
   bind(get_count, "MPI_Get_count");
   bind(error_string, "MPI_Error_string");
+  bind(error_class, "MPI_Error_class");
   bind(get_library_version, "MPI_Get_library_version");
   if (void* open_mpi = ::dlsym(library_, "ompi_mpi_comm_world")) {
     world = reinterpret_cast<MpiHandle>(open_mpi);
@@ -48,6 +49,7 @@ MpiLibrary::MpiLibrary(const std::string& path) : library_(::dlopen(path.c_str()
     any_source = -1;
     tag_bound_key = 0;
     source_word = 0;
+    truncated = 15;
     return;
   }
   TAEDA_CHECK_KIND(DistBackend, ::dlsym(library_, "MPIR_Dup_fn"), "'", path,
@@ -58,6 +60,7 @@ MpiLibrary::MpiLibrary(const std::string& path) : library_(::dlopen(path.c_str()
   any_source = -2;
   tag_bound_key = 0x64400001;
   source_word = 2;
+  truncated = 14;
 }
 
 void MpiLibrary::check(int code, const char* what) const {
@@ -66,6 +69,11 @@ void MpiLibrary::check(int code, const char* what) const {
   int length = 0;
   error_string(code, text, &length);
   TAEDA_FAIL(DistBackend, what, " failed in MPI: ", text);
+}
+
+bool MpiLibrary::too_long(int code) const {
+  int kind = 0;
+  return code != 0 && error_class(code, &kind) == 0 && kind == truncated;
 }
 
 std::string MpiLibrary::version() const {

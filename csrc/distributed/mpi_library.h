@@ -37,14 +37,17 @@ class MpiLibrary {
   int (*iprobe)(int, int, MpiHandle, int*, MpiStatus*);
   int (*get_count)(const MpiStatus*, MpiHandle, int*);
   int (*error_string)(int, char*, int*);
+  int (*error_class)(int, int*);
   int (*get_library_version)(char*, int*);
 
   // --- what the ABIs differ in
   MpiHandle world, byte, errors_return;
-  int any_source, tag_bound_key, source_word;
+  int any_source, tag_bound_key, source_word, truncated;
 
   // A DistBackend error with MPI's words, unless `code` is success.
   void check(int code, const char* what) const;
+  // Whether the error is that of a message longer than the memory for it.
+  bool too_long(int code) const;
   std::string version() const;
 
  private:

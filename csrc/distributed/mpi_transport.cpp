@@ -67,6 +67,7 @@ class MpiTransfer final : public Transfer {
     if (incoming_) {
       source_ = status.words[mpi_.source_word];
       check_size(status, piece.bytes);
+      if (mpi_.too_long(code)) TAEDA_FAIL(DistBackend, wrong_size(source_, std::nullopt, piece.bytes));
     }
     mpi_.check(code, name());
     return true;

@@ -107,8 +107,8 @@ class ThreadTransport final : public Transport {
 
 }  // namespace
 
-std::string wrong_size(int from, size_t sent, size_t wanted) {
-  return str("rank ", from, " sent ", uint64_t{sent}, " bytes where ", uint64_t{wanted},
+std::string wrong_size(int from, std::optional<size_t> sent, size_t wanted) {
+  return str("rank ", from, " sent ", sent ? str(uint64_t{*sent}) : "more", " bytes where ", uint64_t{wanted},
              " were wanted; are shapes, dtypes and the order of calls the same on all ranks?");
 }
 

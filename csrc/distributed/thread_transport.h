@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "distributed/transport.h"
@@ -8,6 +9,6 @@ namespace taeda::distributed {
 
 Ref<Transport> make_thread_transport(const std::string& key, int rank, int size);
 // What a receive says to a message of another size.
-std::string wrong_size(int from, size_t sent, size_t wanted);
+std::string wrong_size(int from, std::optional<size_t> sent, size_t wanted);
 
 }  // namespace taeda::distributed

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib as _importlib
 import os as _os
+from typing import Any as _Any
 
 from taeda.distributed._given_reducer import Reducer as Reducer
 from taeda.distributed._reducer import FIRST_BUCKET_BYTES as _DEFAULT_FIRST_BUCKET_BYTES  # noqa: F401
@@ -32,3 +34,12 @@ if "TORCHELASTIC_ERROR_FILE" in _os.environ:  # a launcher wants to know why a w
     from taeda.distributed.elastic.multiprocessing.errors.error_handler import record_uncaught as _record_uncaught
 
     _record_uncaught()
+
+
+def __getattr__(name: str) -> _Any:
+    # What PyTorch has loaded once torch.distributed is there, and few programs use.
+    if name in ("algorithms", "autograd", "c10d_logger", "remote_device", "rpc", "utils"):
+        return _importlib.import_module(f"{__name__}.{name}")
+    from taeda._main.absent import missing
+
+    raise missing(__name__, name)

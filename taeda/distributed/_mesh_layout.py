@@ -19,6 +19,12 @@ def size_of(pairs: Pairs) -> int:
     return math.prod(size for size, _ in pairs)
 
 
+def stride_of(pairs: Pairs) -> int | tuple[int, ...]:
+    """By how much positions grow along the dimension: several steps where it was made of several, none at length 1."""
+    steps = tuple(stride for size, stride in joined([pairs]) if size > 1)
+    return steps[0] if len(steps) == 1 else steps
+
+
 def offsets(pairs: Pairs) -> list[int]:
     """The positions along the dimension, from that of the first process."""
     found = [0]
@@ -68,6 +74,12 @@ def cut(pairs: Pairs, sizes: Sequence[int]) -> list[Pairs] | None:
             wanted //= here
         found.insert(0, tuple(taken) or ((1, 1),))
     return found
+
+
+def falling(dims: Sequence[Pairs]) -> bool:
+    """Whether the dimensions stand in the root's order: strides fall."""
+    strides = [stride for _, stride in joined(dims)]
+    return strides == sorted(strides, reverse=True)
 
 
 def ascending(dims: Sequence[Pairs]) -> bool:

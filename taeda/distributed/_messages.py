@@ -114,10 +114,13 @@ def batch_isend_irecv(p2p_op_list: list[P2POp]) -> list[Work]:
     """Starts messages together, in whatever order they are listed. A `Work` of each.
 
     Raises:
-        ValueError: the list is empty or holds something else, or messages of several groups.
+        ValueError: no list, or one that holds something else, or messages of several groups.
+        IndexError: the list is empty.
     """
-    if not p2p_op_list or not all(isinstance(one, P2POp) for one in p2p_op_list):
+    if not isinstance(p2p_op_list, list) or not all(isinstance(one, P2POp) for one in p2p_op_list):
         raise ValueError(f"taeda.distributed.batch_isend_irecv: a list of P2POp is wanted; got {p2p_op_list!r:.200}")
+    if not p2p_op_list:
+        raise IndexError("taeda.distributed.batch_isend_irecv: at least one P2POp is wanted; got an empty list")
     if len({id(one.group) for one in p2p_op_list}) > 1:
         raise ValueError("taeda.distributed.batch_isend_irecv: all messages are wanted of one group")
     _made(p2p_op_list[0].group)

@@ -92,7 +92,9 @@ def init_process_group(
         store, rank, world_size = next(rendezvous(init_method or "env://", rank, world_size, timeout=limit))
         store.set_timeout(limit)
     if not 0 <= rank < world_size:
-        raise RuntimeError(f"taeda.distributed.init_process_group: rank {rank} of {world_size}")
+        raise RuntimeError(
+            f"taeda.distributed.init_process_group: rank is wanted from 0 to {world_size - 1}; got {rank}"
+        )
     _generation += 1
     ranks = list(range(world_size))
     world.default = make("init_process_group", name, ranks, rank, store, limit, "default_pg", pg_options, device_id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import threading
 import weakref
 from collections.abc import Sequence
@@ -38,8 +39,9 @@ class DeviceMesh:
         backend_override: accepted; all groups have the engine of the group of all processes.
 
     Raises:
-        RuntimeError: more processes than the group has, an index in ``device_type``, or names that do not fit.
-        ValueError: a process that is not there.
+        RuntimeError: more processes than the group has, one in two places, an index in ``device_type``, or names that
+            do not fit.
+        ValueError: a process that is not there, or is in a row twice.
     """
 
     _groups: list[Any]  # one for each dimension; none at all if it was made without
@@ -57,6 +59,8 @@ class DeviceMesh:
         listed = ranks.flatten().tolist()
         if everyone is not None and len(listed) > len(everyone):
             raise RuntimeError(f"DeviceMesh: a mesh of {len(listed)} processes, but the group has {len(everyone)}")
+        if len(set(listed)) != len(listed) and ranks.ndim > 1:
+            raise RuntimeError(f"DeviceMesh: each process is wanted once; got {ranks.tolist()}")
         if len(set(listed)) != len(listed) or everyone is not None and not set(listed) <= set(everyone):
             raise ValueError(f"DeviceMesh: the processes are {everyone}; got {ranks.tolist()}")
         self._set(device_type, listed, layout.contiguous(ranks.shape), _names_for(tuple(ranks.shape), mesh_dim_names))
@@ -198,7 +202,7 @@ class DeviceMesh:
         """The mesh of some of the dimensions, in their order; `_flatten`'s among them.
 
         Raises:
-            RuntimeError: the dimensions have no names.
+            RuntimeError: the dimensions have no names, or overlap.
             KeyError: none has that name, or they are named in another order.
         """
         if self._names is None:
@@ -206,14 +210,17 @@ class DeviceMesh:
         wanted = (mesh_dim_names,) if isinstance(mesh_dim_names, str) else tuple(mesh_dim_names)
         if wanted == self._names:
             return self
-        known = {name: mesh._dims[0] for name, mesh in self._joined_dims().items()}
+        joined = self._joined_dims() if self._root is None else {}
+        known = {name: mesh._dims[0] for name, mesh in joined.items()}
         known |= dict(zip(self._names, self._dims, strict=True))
         missing = [name for name in wanted if name not in known]
         if missing:
             raise KeyError(f"DeviceMesh: no dimension is called {missing}; there are {list(known)}")
         dims = [known[name] for name in wanted]
+        if not layout.falling(dims):
+            raise KeyError(f"DeviceMesh: {list(wanted)} are not in the order of {list(self._names)}")
         if not layout.ascending(dims):
-            raise KeyError(f"DeviceMesh: {list(wanted)} are not in the order of {list(self._names)}, or overlap")
+            raise RuntimeError(f"DeviceMesh: {list(wanted)} go over the same processes")
         return self._part(dims, wanted)
 
     def _joined_dims(self) -> dict[str, DeviceMesh]:
@@ -335,13 +342,8 @@ class DeviceMesh:
             shape = str(self._shape)
         else:
             shape = f"({', '.join(f'{name}={size}' for name, size in zip(self._names, self._shape, strict=True))})"
-        return f"DeviceMesh({shape}, {self._device_type!r}, stride={self._strides()})"
-
-    def _strides(self) -> tuple[Any, ...]:
-        """By how much ranks grow along each dimension."""
-        steps = [math.prod(self._shape[dim + 1 :]) for dim in range(self.ndim)]
-        return tuple(self._listed[step] - self._listed[0] if size > 1 else ()
-                     for step, size in zip(steps, self._shape, strict=True))  # fmt: skip
+        told = f", Mesh: {self.mesh.tolist()}" if os.environ.get("TORCH_DISTRIBUTED_DEBUG") == "DETAIL" else ""
+        return f"DeviceMesh({shape}, {self._device_type!r}, stride={tuple(map(layout.stride_of, self._dims))}{told})"
 
     def __deepcopy__(self, memo: dict[int, Any]) -> DeviceMesh:
         return self

@@ -262,6 +262,9 @@ def _zero(rank: int) -> list[Any]:
         found.append([group["params"] for group in whole["param_groups"]] == [[0, 1], [2, 3]])
     with pytest.raises(TypeError, match="got a Tensor"):
         ZeroRedundancyOptimizer(taeda.ones(2), taeda.optim.Adam, lr=0.01)
+    for wrong in (taeda.ones(1, dtype=taeda.double), taeda.ones(1).to_sparse()):
+        with pytest.raises(ValueError, match=f"got .*{wrong.type()}"):
+            ZeroRedundancyOptimizer([taeda.ones(1), wrong], taeda.optim.Adam, lr=0.01)
     again = ZeroRedundancyOptimizer(ours.parameters(), taeda.optim.Adam, lr=0.01)
     plain = taeda.optim.Adam(theirs.parameters(), lr=0.01)
     again.load_state_dict(copy.deepcopy(plain.state_dict()))

@@ -104,6 +104,19 @@ def test_a_monitored_barrier_names_who_is_missing():
     run(3, monitored)
 
 
+def longer(rank):
+    x = taeda.ones(3 + rank)
+    with pytest.raises(dist.DistBackendError, match="bytes where|has left") as told:
+        dist.all_reduce(x)
+    return str(told.value)
+
+
+def test_a_longer_message_is_named():
+    told = run(2, longer, setup=True)
+    assert any("sent" in one for one in told), told
+    assert all("rank" in one and "MPI" not in one for one in told), told
+
+
 def different(rank):
     with pytest.raises((dist.DistBackendError, RuntimeError), match="bytes where"):
         if rank == 0:

@@ -31,7 +31,7 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
         defaults: the optimiser's own arguments.
 
     Raises:
-        ValueError: there is no process group.
+        ValueError: there is no process group, or parameters are sparse or of several types.
         TypeError: ``params`` is no iterable of tensors or dictionaries.
     """
 
@@ -56,6 +56,10 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
         self._consolidated: list[Any] | None = None
         self.optim: Optimizer | None = None
         given = list(params)
+        tensors = [one for each in given for one in (each["params"] if isinstance(each, dict) else [each])]
+        kinds = sorted({one.type() for one in tensors if isinstance(one, Tensor)})
+        if len(kinds) > 1 or any(isinstance(one, Tensor) and one.is_sparse for one in tensors):
+            raise ValueError(f"{_NAME}: dense parameters of one type are wanted; got {', '.join(kinds)}")
         # The class says what defaults there are, and refuses what it cannot take; on one process it is all there is.
         whole = optimizer_class(given, **defaults)
         Joinable.__init__(self)
@@ -191,7 +195,6 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
 class _StepAlong(JoinHook):
     def __init__(self, zero: ZeroRedundancyOptimizer) -> None:
         self.zero = zero
-        zero.optim.zero_grad()  # type: ignore[union-attr]
 
     def main_hook(self) -> None:
         self.zero.step()

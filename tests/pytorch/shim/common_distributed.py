@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import io
+import logging
 import os
 import pickle
 import signal
@@ -20,6 +21,7 @@ import torch.distributed as dist
 from torch.testing._internal.common_utils import TestCase
 
 TestSkip = namedtuple("TestSkip", "exit_code, message")
+logger = logging.getLogger(__name__)
 TEST_SKIPS = {name: TestSkip(code, text) for code, (name, text) in enumerate(
     {"backend_unavailable": "a backend is missing", "small_worldsize": "needs more processes",
      "odd_worldsize": "needs an even number of processes", "no_cuda": "needs CUDA", "multi-gpu": "needs GPUs",
