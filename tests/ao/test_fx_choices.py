@@ -136,3 +136,81 @@ def test_a_choice_of_dtypes_shows_itself() -> None:
     shown = repr(DTypeConfig(input_dtype=taeda.quint8, is_dynamic=True))
     assert shown.startswith("DTypeConfig(input_dtype_with_constraints=DTypeWithConstraints(dtype=torch.quint8")
     assert shown.endswith("is_dynamic=True)")
+
+
+def standing_alone(library: Any, takes: list[int], gives: list[int]) -> Any:
+    """The codes of a graph with a module that is quantised by itself, prepared and converted."""
+    fx = importlib.import_module(f"{library.__name__}.ao.quantization.quantize_fx")
+    q = importlib.import_module(f"{library.__name__}.ao.quantization")
+    configs = importlib.import_module(f"{library.__name__}.ao.quantization.fx.custom_config")
+    nn = library.nn
+
+    class Inner(nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.conv = nn.Conv2d(1, 1, 1)
+
+        def forward(self, x):  # type: ignore[no-untyped-def]
+            return self.conv(x)
+
+    x = library.linspace(-1, 1, 9).reshape(1, 1, 3, 3)
+    mapping = q.QConfigMapping().set_global(q.default_qconfig)
+    inner = configs.PrepareCustomConfig().set_input_quantized_indexes(takes).set_output_quantized_indexes(gives)
+    config = configs.PrepareCustomConfig().set_standalone_module_name("1", mapping, (x,), inner, None)
+    model = nn.Sequential(nn.Conv2d(1, 1, 1), Inner(), nn.Conv2d(1, 1, 1)).eval()
+    prepared = fx.prepare_fx(model, mapping, (x,), prepare_custom_config=config)
+    prepared(x)
+    codes = [prepared.code, getattr(prepared, "1").code]
+    converted = fx.convert_fx(prepared)
+    assert converted(x).shape == x.shape
+    return [*codes, converted.code, getattr(converted, "1").code]
+
+
+@pytest.mark.torch
+@pytest.mark.filterwarnings("ignore")
+def test_modules_that_stand_alone_take_and_give_integers_as_in_pytorch() -> None:
+    torch = pytest.importorskip("torch")
+    assert standing_alone(taeda, [0], [0]) == standing_alone(torch, [0], [0])
+    assert standing_alone(taeda, [], [0])[0] == standing_alone(torch, [], [0])[0]
+    code = standing_alone(taeda, [0], [])[2]  # PyTorch leaves in float what comes next
+    assert code.count("quantize_per_tensor(") == 2
+
+
+def test_linear_functions_of_halves() -> None:
+    fx = importlib.import_module("taeda.ao.quantization.quantize_fx")
+    q = importlib.import_module("taeda.ao.quantization")
+
+    class Net(taeda.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.w = taeda.nn.Parameter(taeda.linspace(-1, 1, 9).reshape(3, 3))
+
+        def forward(self, x):  # type: ignore[no-untyped-def]
+            return taeda.nn.functional.relu(taeda.nn.functional.linear(x, self.w))
+
+    x = taeda.linspace(-1, 1, 6).reshape(2, 3)
+    prepared = fx.prepare_fx(Net().eval(), q.QConfigMapping().set_global(q.float16_dynamic_qconfig), (x,))
+    converted = fx.convert_fx(prepared)
+    assert [n.target for n in converted.graph.nodes if n.op == "call_function"] == [
+        taeda.ops.quantized.linear_relu_dynamic_fp16
+    ]
+    wanted = taeda.relu(x @ prepared.w.half().float().T)
+    taeda.testing.assert_close(converted(x), wanted)
+    again = fx.prepare_fx(Net().eval(), q.QConfigMapping().set_global(q.float16_dynamic_qconfig), (x,))
+    reference = fx.convert_to_reference_fx(again)
+    assert "linear_relu" not in reference.code
+    taeda.testing.assert_close(reference(x), wanted)
+
+
+def test_scripted_fake_quantisation_is_switched() -> None:
+    q = importlib.import_module("taeda.ao.quantization")
+    scripted = taeda.jit.script(taeda.nn.Sequential(q.FusedMovingAvgObsFakeQuantize()))
+    switches = lambda: [int(value) for key, value in scripted.state_dict().items() if key.endswith("enabled")]
+    scripted.apply(q.disable_observer)
+    scripted.apply(q.disable_fake_quant)
+    assert switches() == [0, 0]
+    x = taeda.tensor([0.123])
+    assert taeda.equal(scripted(x), x)
+    scripted.apply(q.enable_fake_quant)
+    scripted.apply(q.enable_observer)
+    assert switches() == [1, 1]

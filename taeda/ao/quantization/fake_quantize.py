@@ -221,28 +221,32 @@ class FusedMovingAvgObsFakeQuantize(FakeQuantize):
         )
 
 
+def _switch(mod: nn.Module, buffer: str, on: bool) -> None:
+    """Sets a switch of a fake quantisation, also of a scripted one; of nothing else."""
+    if isinstance(mod, FakeQuantizeBase):
+        (mod.enable_observer if buffer == "observer_enabled" else mod.enable_fake_quant)(on)
+    elif hasattr(mod, "original_name") and hasattr(mod, "fake_quant_enabled"):
+        getattr(mod, buffer)[0] = int(on)
+
+
 def enable_fake_quant(mod: nn.Module) -> None:
     """``mod.enable_fake_quant()`` where it has that: for ``model.apply``."""
-    if isinstance(mod, FakeQuantizeBase):
-        mod.enable_fake_quant()
+    _switch(mod, "fake_quant_enabled", True)
 
 
 def disable_fake_quant(mod: nn.Module) -> None:
     """``mod.disable_fake_quant()`` where it has that: for ``model.apply``."""
-    if isinstance(mod, FakeQuantizeBase):
-        mod.disable_fake_quant()
+    _switch(mod, "fake_quant_enabled", False)
 
 
 def enable_observer(mod: nn.Module) -> None:
     """``mod.enable_observer()`` where it has that: for ``model.apply``."""
-    if isinstance(mod, FakeQuantizeBase):
-        mod.enable_observer()
+    _switch(mod, "observer_enabled", True)
 
 
 def disable_observer(mod: nn.Module) -> None:
     """``mod.disable_observer()`` where it has that: for ``model.apply``."""
-    if isinstance(mod, FakeQuantizeBase):
-        mod.disable_observer()
+    _switch(mod, "observer_enabled", False)
 
 
 _ACTIVATIONS = {

@@ -49,6 +49,10 @@ class Converter:
     def run(self) -> None:
         """The reference form of the graph."""
         self._dequantize_inputs()
+        alone = self._standing_alone()
+        for node, config in alone.items():
+            if 0 in config.output_quantized_indexes:
+                self._dequantized(node)
         for node in list(self.model.graph.nodes):
             module = module_of(node, self.modules)
             if module is None or self._is_the_users_own(node, module):
@@ -57,8 +61,21 @@ class Converter:
                 self._replace_observer(node, module)
             elif class_of(module) in (*WEIGHTED, *TABLES, *RECURRENT):
                 self._swap(node, module)
-
+        for node, config in alone.items():
+            for i in config.input_quantized_indexes:
+                if i < len(node.args) and _is_dequantized(node.args[i]):
+                    plain = node.args[i].args[0]  # type: ignore[union-attr]
+                    node.args = (*node.args[:i], plain, *node.args[i + 1 :])
         self._keep_outputs_quantized()
+
+    def _standing_alone(self) -> dict[fx.Node, PrepareCustomConfig]:
+        """The calls of modules that are converted by themselves, with what they take and give."""
+        found = ((node, module_of(node, self.modules)) for node in self.model.graph.nodes)
+        return {
+            node: module.meta["quantization_config"]
+            for node, module in found
+            if isinstance(module, fx.GraphModule) and module.meta.get("quantization_standalone")
+        }
 
     def _dequantize_inputs(self) -> None:
         inputs = [node for node in self.model.graph.nodes if node.op == "placeholder"]
@@ -146,7 +163,7 @@ class Converter:
                 made = graph.call_function(taeda.quantize_per_tensor_dynamic, (value, observer.dtype, reduced))
             elif quantizes:
                 made = self._quantize(node, value, observer)
-            elif observer.dtype == taeda.float16:
+            elif observer.dtype == taeda.float16 and not dynamic:  # on the way, weights alone are halves
                 made = graph.call_method("to", (value, taeda.float16))
             else:
                 made = None

@@ -26,6 +26,7 @@ from taeda.ao.quantization.fx.patterns import (
     relu_after,
     takes_relu,
 )
+from taeda.nn import functional as F
 from taeda.nn.utils.parametrize import type_before_parametrizations as class_of
 
 _DIMS = (1, 2, 3)
@@ -85,6 +86,8 @@ class Lowering:
                 continue
             known = class_of(module_of(node, modules)) in (*_MODULES, *_FUSED)
             kind = "weighted" if known else kind_of(node, modules)
+            if is_call(node, (F.channel_shuffle,)) or class_of(module_of(node, modules)) is nn.ChannelShuffle:
+                kind = "share"  # between two that are observed, though not observed itself
             if kind is None or kind in ("weighted", "own") and node.op == "call_module" and not known:
                 continue
             after = relu_after(node, modules) if takes_relu(node) else None
@@ -198,18 +201,24 @@ class Lowering:
     def _lower_dynamic(self, node: fx.Node, after: fx.Node | None) -> bool:
         """A linear function of values that are quantised on the way; whether it was one."""
         activation = node.args[0].args[0] if _is_dequantized(node.args[0]) else None  # type: ignore[union-attr]
-        if not is_call(activation, (taeda.quantize_per_tensor_dynamic,)) or not _is_dequantized(node.args[1]):
+        qconfig = self.qconfigs.get(node.name)
+        wanted = qconfig.activation() if qconfig is not None else None
+        half = getattr(wanted, "is_dynamic", False) and wanted.dtype == taeda.float16  # type: ignore[union-attr]
+        if not (half or is_call(activation, (taeda.quantize_per_tensor_dynamic,))) or not _is_dequantized(node.args[1]):
             return False
         weight = self._value(node.args[1].args[0])  # type: ignore[union-attr]
         bias = node.args[2] if len(node.args) > 2 else node.kwargs.get("bias")
         held = self._value(bias)
         if weight is None or bias is not None and held is None:
             return False
-        packed = taeda.ops.quantized.linear_prepack(weight, None if held is None else held.detach())
         name = "linear_relu_dynamic" if after is not None else "linear_dynamic"
-        place = self._hold(node, packed)
-        source, _, reduced = activation.args  # type: ignore[union-attr]
-        self._become(node, name, (source, place, reduced), after)
+        pack = taeda.ops.quantized.linear_prepack_fp16 if half else taeda.ops.quantized.linear_prepack
+        place = self._hold(node, pack(weight, None if held is None else held.detach()))
+        if half:
+            self._become(node, f"{name}_fp16", (node.args[0], place), after)
+        else:
+            source, _, reduced = activation.args  # type: ignore[union-attr]
+            self._become(node, name, (source, place, reduced), after)
         return True
 
     def _hold(self, node: fx.Node, packed: Any) -> fx.Node:
@@ -267,6 +276,9 @@ class Lowering:
         if node.op == "call_function" and node.target in (taeda.quantize_per_channel, taeda.quantize_per_tensor):
             args = [self._value(arg) for arg in node.args]
             return None if args[0] is None else node.target(args[0].detach(), *args[1:])
+        if (node.op, node.target) == ("call_method", "to") and node.args[1:] == (taeda.float16,):
+            value = self._value(node.args[0])  # packing rounds it
+            return None if value is None else value.detach()
         return None
 
     def _lower_own(self, node: fx.Node, scale: Any, zero: Any) -> fx.Node | None:

@@ -104,7 +104,7 @@ class Preparer:
                     part.qconfig = qconfig  # not what an earlier call of prepare left there
             if node in skipped or qconfig is None:
                 continue
-            if self._replaced_by_an_observed_class(node, qconfig):
+            if self._replaced_by_an_observed_class(node, qconfig) or self._stands_alone(node, qconfig):
                 continue
             kind = kind_of(node, self.modules)
             if kind is None or not self._handles(node, qconfig):
@@ -131,6 +131,21 @@ class Preparer:
                 self._insert(node, qconfig.activation())
             return True
         return False
+
+    def _stands_alone(self, node: fx.Node, qconfig: Any) -> bool:
+        """Observes what a module takes that is prepared by itself and is given integers; whether it is one."""
+        module = module_of(node, self.modules)
+        by_class = self.config.standalone_module_classes.get(type(module))
+        entry = self.config.standalone_module_names.get(str(node.target), by_class)
+        if module is None or entry is None:
+            return False
+        config = entry[2] or PrepareCustomConfig()
+        for i in config.input_quantized_indexes:
+            if i < len(node.args):
+                self._observed(node.args[i], qconfig.activation)  # type: ignore[arg-type]
+        if 0 in config.output_quantized_indexes:
+            self.quantized.add(node)
+        return True
 
     def _handles(self, node: fx.Node, qconfig: Any) -> bool:
         """Whether the backend has a pattern for a node, and takes what the qconfig asks for."""
