@@ -13,6 +13,10 @@ from ranks import SOON, Failed, free_port, needs_mpi, run
 
 import taeda
 import taeda.distributed as dist
+from taeda import nn
+from taeda.distributed import checkpoint
+from taeda.distributed.checkpoint import FileSystemWriter
+from taeda.nn.parallel import DistributedDataParallel
 
 pytestmark = needs_mpi
 
@@ -102,6 +106,38 @@ def monitored(rank):
 
 def test_a_monitored_barrier_names_who_is_missing():
     run(3, monitored)
+
+
+def killed_in_backward(rank):
+    module = DistributedDataParallel(nn.Sequential(*(nn.Linear(8, 8) for _ in range(4))), bucket_cap_mb=0.0001)
+    x = taeda.ones(2, 8)
+    module(x).sum().backward()
+    if rank == 1:
+        module.module[2].weight.register_hook(lambda grad: os.kill(os.getpid(), signal.SIGKILL))
+    with pytest.raises(dist.DistBackendError, match="rank 1 has ended|rank 1 has left"):
+        for _ in range(2):  # the second one meets the end of the first, where that came between buckets
+            module(x).sum().backward()
+    return "told"
+
+
+def test_a_rank_that_is_killed_within_backward_is_named():
+    assert run(2, killed_in_backward, may_die=True)[0] == "told"
+
+
+def killed_in_save(rank, folder):
+    class Writer(FileSystemWriter):
+        def write_data(self, *args, **kwargs):
+            if rank == 1:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return super().write_data(*args, **kwargs)
+
+    with pytest.raises(dist.DistBackendError, match="rank 1 has ended|rank 1 has left"):
+        checkpoint.save({"x": taeda.ones(2)}, storage_writer=Writer(folder))
+    return os.path.exists(os.path.join(folder, ".metadata"))
+
+
+def test_a_checkpoint_whose_writer_was_killed_is_none(tmp_path):
+    assert run(2, killed_in_save, str(tmp_path), may_die=True)[0] is False
 
 
 def longer(rank):

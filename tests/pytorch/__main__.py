@@ -92,6 +92,7 @@ FILES = [
     "distributed/_tensor/test_view_ops.py", "distributed/_tensor/experimental/test_register_sharding.py",
     "distributed/tensor/parallel/test_tp_examples.py", "distributed/algorithms/test_join.py",
     "distributed/test_functional_api.py", "distributed/test_c10d_pypg.py", "distributed/optim/test_named_optimizer.py",
+    "distributed/optim/test_zero_redundancy_optimizer.py", "distributed/test_c10d_spawn_gloo.py",
     "distributed/checkpoint/test_dedup_tensors.py", "distributed/test_c10d_gloo.py",
     "distributed/test_distributed_spawn.py",
     "test_fx.py", "test_proxy_tensor.py", "test_fx_passes.py", "test_fx_experimental.py",

@@ -132,9 +132,14 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
         dist.gather_object(own, told, group=self.process_group, group_dst=to)
         self._consolidated = told
 
+    @property
+    def _all_params(self) -> list[Tensor]:
+        """The parameters of all shares, in the order in which they were given."""
+        return [parameter for group in self.param_groups for parameter in group["params"]]
+
     def _numbers(self) -> list[list[int]]:
         """For each process the numbers, among all parameters, of those that its optimiser counts 0, 1, 2, ..."""
-        numbers = {id(p): n for n, p in enumerate(p for group in self.param_groups for p in group["params"])}
+        numbers = {id(p): n for n, p in enumerate(self._all_params)}
         owner = {id(p): rank for rank, share in enumerate(self._shares) for p in share}
         found: list[list[int]] = [[] for _ in range(self.world_size)]
         for group in self.param_groups:
@@ -190,6 +195,13 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
     @property
     def join_process_group(self) -> Any:
         return self.process_group
+
+
+def _broadcast_object(obj: Any, src_rank: int, group: Any = None, device: Any = None) -> Any:
+    """What the process ``src_rank`` gives as ``obj``, with the tensors in it; everybody gets it."""
+    told = [obj]
+    dist.broadcast_object_list(told, src_rank, group, device)
+    return told[0]
 
 
 class _StepAlong(JoinHook):
