@@ -254,3 +254,33 @@ def test_lists_of_qconfigs_are_filled_up_and_have_no_equals() -> None:
     again = QConfigMultiMapping.from_list_qconfig_mapping(early.qconfig_mappings_list)
     assert repr(again) == repr(early)
     assert repr(again).startswith("QConfigMultiMapping [\nQConfigMapping (")
+
+
+def test_what_was_not_quantised_has_no_shadow_and_what_is_not_watched_no_results() -> None:
+    q = importlib.import_module("taeda.ao.quantization")
+    eager = importlib.import_module("taeda.ao.ns._numeric_suite")
+
+    class Net(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.quant, self.fc, self.dequant, self.rest = (
+                q.QuantStub(),
+                nn.Linear(2, 2),
+                q.DeQuantStub(),
+                nn.Linear(2, 2),
+            )
+            self.sum = taeda.ao.nn.quantized.FloatFunctional()
+            self.rest.qconfig = None  # type: ignore[assignment]
+
+        def forward(self, x):  # type: ignore[no-untyped-def]
+            return self.rest(self.dequant(self.sum.add_scalar(self.fc(self.quant(x)), 1.0)))
+
+    model, x = Net().eval(), taeda.randn(3, 2)
+    model.qconfig = default_qconfig  # type: ignore[assignment]
+    prepared = q.prepare(model)
+    prepared(x)
+    outputs = eager.compare_model_outputs(copy.deepcopy(model), q.convert(prepared), x)
+    assert set(outputs) == {"quant.stats", "fc.stats"}
+    converted = q.convert(prepared)
+    assert list(eager.compare_model_stub(model, converted, [nn.Linear], x)) == ["fc.stats"]
+    assert type(converted.rest) is nn.Linear

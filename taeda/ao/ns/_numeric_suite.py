@@ -152,6 +152,10 @@ class Shadow(nn.Module):
         return self._call("add_relu", x, y)
 
 
+def _kinds(module: nn.Module) -> list[type]:
+    return [type(part) for part in module.modules()]
+
+
 def prepare_model_with_stubs(
     float_module: nn.Module, q_module: nn.Module, module_swap_list: Any, logger_cls: Any
 ) -> None:
@@ -161,7 +165,7 @@ def prepare_model_with_stubs(
         if name not in floats:
             continue
         beside = floats[name]
-        if type(beside) in {*module_swap_list}:
+        if type(beside) in {*module_swap_list} and _kinds(beside) != _kinds(module):  # what was quantised
             q_module._modules[name] = Shadow(module, beside, logger_cls)
         else:
             prepare_model_with_stubs(beside, module, module_swap_list, logger_cls)
@@ -210,7 +214,7 @@ def get_matching_activations(float_module: nn.Module, q_module: nn.Module) -> di
     floats, quantizeds = get_logger_dict(float_module), get_logger_dict(q_module)
     found = {}
     for key, value in quantizeds.items():
-        if key in floats and value["tensor_val"]:
+        if key in floats and value["tensor_val"] and floats[key]["tensor_val"]:
             shown = key.replace(".activation_post_process.stats", ".stats")
             found[shown] = {"float": floats[key]["tensor_val"], "quantized": value["tensor_val"]}
     return found
