@@ -214,3 +214,23 @@ def test_scripted_fake_quantisation_is_switched() -> None:
     scripted.apply(q.enable_fake_quant)
     scripted.apply(q.enable_observer)
     assert switches() == [1, 1]
+
+
+def test_tables_for_training_come_of_float_tables_with_a_qconfig() -> None:
+    q = importlib.import_module("taeda.ao.quantization")
+    qat = importlib.import_module("taeda.ao.nn.qat")
+    for kind, other in ((taeda.nn.Embedding, qat.EmbeddingBag), (taeda.nn.EmbeddingBag, qat.Embedding)):
+        table = kind(4, 3)
+        table.qconfig = q.float_qparams_weight_only_qconfig
+        with pytest.raises(AssertionError, match=f"got a {kind.__name__}"):
+            other.from_float(table)
+        table.qconfig = None
+        with pytest.raises(AssertionError, match="no qconfig"):
+            getattr(qat, kind.__name__).from_float(table)
+
+
+def test_recorded_tensors_of_a_scripted_observer() -> None:
+    q = importlib.import_module("taeda.ao.quantization")
+    scripted = taeda.jit.script(q.RecordingObserver())
+    scripted(taeda.ones(2))
+    assert [value.tolist() for value in scripted.tensor_val] == [[1, 1]]

@@ -506,9 +506,11 @@ class PlaceholderObserver(ObserverBase):
 class RecordingObserver(ObserverBase):
     """Keeps copies of the tensors, for debugging."""
 
+    tensor_val: list[Tensor]  # scripts read it here
+
     def __init__(self, dtype: Any = taeda.quint8) -> None:
         super().__init__(dtype=dtype, is_dynamic=False)
-        self.tensor_val: list[Tensor] = []
+        self.tensor_val = []
 
     def forward(self, x: Tensor) -> Tensor:
         """Keeps a copy of ``x`` and returns it."""

@@ -18,6 +18,14 @@ def _rounding(name: str, qconfig: Any) -> Any:
     return made
 
 
+def _assert_quantisable(mod: Any, kind: type) -> None:
+    """Raises AssertionError for what is not of the float class, or has no qconfig."""
+    if type(mod) is not kind:
+        raise AssertionError(f"qat.{kind.__name__}.from_float: takes an {kind.__name__}; got a {type(mod).__name__}")
+    if getattr(mod, "qconfig", None) is None:
+        raise AssertionError(f"qat.{kind.__name__}.from_float: the module has no qconfig; set one first")
+
+
 class Embedding(nn.Embedding):
     """``nn.Embedding`` with a table that ``weight_fake_quant`` rounds."""
 
@@ -45,6 +53,7 @@ class Embedding(nn.Embedding):
     @classmethod
     def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Embedding:
         """Of a float module with a qconfig; its table is taken over, not copied."""
+        _assert_quantisable(mod, nn.Embedding)
         made = cls(
             mod.num_embeddings, mod.embedding_dim, mod.padding_idx, mod.max_norm, mod.norm_type,
             mod.scale_grad_by_freq, mod.sparse, mod.weight, qconfig=mod.qconfig,
@@ -88,6 +97,7 @@ class EmbeddingBag(nn.EmbeddingBag):
     @classmethod
     def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> EmbeddingBag:
         """Of a float module with a qconfig; its table is taken over, not copied."""
+        _assert_quantisable(mod, nn.EmbeddingBag)
         made = cls(
             mod.num_embeddings, mod.embedding_dim, mod.max_norm, mod.norm_type, mod.scale_grad_by_freq, mod.mode,
             mod.sparse, mod.weight, mod.include_last_offset, mod.padding_idx, qconfig=mod.qconfig,
