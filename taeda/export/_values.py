@@ -29,6 +29,7 @@ _lock = threading.Lock()
 _captures = 0  # those that are under way, in any thread
 _before: dict[str, Callable[..., Any] | None] = {}
 _MAKERS = ("tensor", "as_tensor")
+_OF_NUMBERS = ("arange", "full", "linspace", "logspace")
 _makers: dict[str, Callable[..., Any]] = {}
 
 
@@ -60,11 +61,14 @@ def _watch() -> None:
     for name in _MAKERS:
         _makers[name] = getattr(taeda, name)
         setattr(taeda, name, _maker(_makers[name]))
+    for name in _OF_NUMBERS:
+        _makers[name] = getattr(taeda, name)
+        setattr(taeda, name, _of_numbers(_makers[name]))
 
 
 def _unwatch() -> None:
-    for name in _MAKERS:
-        setattr(taeda, name, _makers[name])
+    for name, function in _makers.items():
+        setattr(taeda, name, function)
     for name, function in _before.items():
         if function is None:
             delattr(Tensor, name)
@@ -134,6 +138,20 @@ def _maker(function: Callable[..., Any]) -> Callable[..., Any]:
         kinds = {leaf.node.pytype if isinstance(leaf, _Symbol) else type(leaf) for leaf in tree_leaves(data)}
         number = taeda.get_default_dtype() if float in kinds else taeda.int64 if int in kinds else taeda.bool
         return _put_together(data, {"dtype": dtype or number, "device": device})
+
+    return functools.wraps(function)(make)
+
+
+def _of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Tensors of one element are numbers to it."""
+
+    def make(*args: Any, **kwargs: Any) -> Any:
+        capture = current_capture()
+        if capture is None:
+            return function(*args, **kwargs)
+        taken = [value.item() if capture.depends(value) else value for value in args]
+        named = {k: value.item() if k != "out" and capture.depends(value) else value for k, value in kwargs.items()}
+        return function(*taken, **named)
 
     return functools.wraps(function)(make)
 

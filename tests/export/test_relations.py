@@ -129,3 +129,13 @@ def test_what_sizes_are_not_is_written_to_files() -> None:
     assert taeda.equal(module(ones(1, 7)), ones(1, 3) + 1)
     with pytest.raises(RuntimeError, match="== 100 is False"):
         module(ones(1, 200))
+
+
+def test_tensors_of_one_element_where_numbers_are_wanted() -> None:
+    def function(x: taeda.Tensor) -> tuple[taeda.Tensor, ...]:
+        return taeda.arange(x.max()) + 1, taeda.full((2,), x.sum()), taeda.arange(1, end=x.max() + 3, dtype=taeda.float)
+
+    found = program(function, (taeda.tensor([2, 3]),))
+    for other in (taeda.tensor([1, 4]), taeda.tensor([0, 2])):
+        for run in (found, found.run_decompositions()):
+            assert all(map(taeda.equal, run.module()(other), function(other)))
