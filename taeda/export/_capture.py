@@ -92,6 +92,7 @@ class Capture(SizeRecorder):
         self.overwritten: dict[int, Tensor] = {}
         self.subgraphs: dict[str, Any] = {}
         self._shadows: dict[int, Any] = {}
+        self._fixed: set[int] = set()  # ids of tensors that are made of constants alone
         self._kept: list[Any] = []
         self._printed: dict[Number, str] = {}  # names of sizes that vary
         self._symbols: dict[int, tuple[Node, Any]] = {}
@@ -212,6 +213,7 @@ class Capture(SizeRecorder):
         if op._opname in _REFUSED and any(self.depends(leaf) for leaf in (*args, *kwargs.values())):
             refuse(_REFUSED[op._opname])
             return op(*args, **kwargs)
+        is_fixed = self._is_fixed(op, args, kwargs, given)
         parameters = op._schema.arguments
         names = [parameter.name for parameter in parameters]
         self._keep_overwritten(op, args)
@@ -219,10 +221,23 @@ class Capture(SizeRecorder):
         node_kwargs = {k: self._argument(a, given.get(k)) for k, a in kwargs.items()}
         node = self.create(op, node_args, node_kwargs)
         result = self.compute(op, args, kwargs)
+        if is_fixed and isinstance(result, Tensor):
+            self._fixed.add(id(result))
         self._note_aliases(node, op, args, result)
         self._note(node, result, self._shadow_call(op, args, kwargs, given, names))
         how = rounding.rounding_among(args) if rounding is not None and not self._inside else None
         return result if how is None else self.recorded(lambda: rounding.after(op, result, how))
+
+    def _is_fixed(self, op: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any], given: Any) -> bool:
+        """Whether an op's result is the same at each call: it is made of constants alone."""
+        tensors = [leaf for leaf in pytree.tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)]
+        if op._schema.is_mutable:
+            if any(id(tensor) in self._fixed for tensor in tensors):
+                self._fixed.clear()  # what is written to may be seen elsewhere, too
+            return False
+        if given or Tag.nondeterministic_seeded in op.tags:
+            return False
+        return all(id(tensor) in self._fixed or self.scope.find(id(tensor)) is None for tensor in tensors)
 
     def recorded(self, function: Callable[[], Any]) -> Any:
         """What a function gives whose ops become nodes."""
@@ -266,7 +281,7 @@ class Capture(SizeRecorder):
 
     def depends(self, value: Any) -> bool:
         """Whether a value comes from the graph."""
-        return isinstance(value, Tensor) and self.scope.find(id(value)) is not None
+        return isinstance(value, Tensor) and self.scope.find(id(value)) is not None and id(value) not in self._fixed
 
     def _taken(self, op: OpOverload) -> dict[str, dict[int | None, Any]]:
         """The symbols that this very call was given."""

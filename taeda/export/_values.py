@@ -67,8 +67,8 @@ def _watch() -> None:
 
 
 def _unwatch() -> None:
-    for name, function in _makers.items():
-        setattr(taeda, name, function)
+    for name, maker in _makers.items():
+        setattr(taeda, name, maker)
     for name, function in _before.items():
         if function is None:
             delattr(Tensor, name)

@@ -139,3 +139,27 @@ def test_tensors_of_one_element_where_numbers_are_wanted() -> None:
     for other in (taeda.tensor([1, 4]), taeda.tensor([0, 2])):
         for run in (found, found.run_decompositions()):
             assert all(map(taeda.equal, run.module()(other), function(other)))
+
+
+def test_values_of_constants_are_known() -> None:
+    def function(x: taeda.Tensor) -> taeda.Tensor:
+        count = taeda.tensor([2])[0]
+        parts = taeda.div(taeda.tensor(x.shape[1]), count, rounding_mode="floor")
+        return x[:, :count].sum() if parts > 1 else x.reshape(parts, -1)
+
+    found = program(function, (ones(3, 4),)).module()
+    x = taeda.randn(3, 4)
+    assert taeda.equal(found(x), function(x))
+
+
+def test_constants_that_are_written_to_are_values() -> None:
+    def function(x: taeda.Tensor) -> taeda.Tensor:
+        total = taeda.zeros(2)
+        first = total[0]
+        total.add_(x)
+        return x * first.item()
+
+    found = program(function, (ones(2),)).module()
+    assert taeda.equal(found(taeda.tensor([3.0, 1.0])), taeda.tensor([9.0, 3.0]))
+    with pytest.raises(RuntimeError, match="branch"):
+        program(lambda x: x if taeda.zeros(1).add_(x) > 0 else -x, (ones(1),))
