@@ -14,6 +14,7 @@ from typing import Any
 import taeda
 from taeda import _C, Tensor
 from taeda._control_flow.capture import recorders
+from taeda._library.fake_tensor import is_fake
 from taeda._schema.symbols import SymNode, _Symbol, symbol_of
 from taeda.export._capture import UNKNOWN, Capture
 from taeda.export._scope import Scope
@@ -22,6 +23,7 @@ from taeda.fx.graph import Graph
 from taeda.fx.graph_module import GraphModule
 from taeda.fx.node import Node
 from taeda.utils import _pytree as pytree
+from taeda.utils._python_dispatch import _get_current_dispatch_mode, _pop_mode_temporarily
 
 
 @contextlib.contextmanager
@@ -39,6 +41,10 @@ def _recorder(function: Any) -> Any:
 
     @functools.wraps(function)
     def run(capture: Capture, *args: Any) -> Any:
+        mode: Any = _get_current_dispatch_mode()
+        if hasattr(mode, "around_branches"):  # its tensors are wrappers
+            with _pop_mode_temporarily():
+                return mode.around_branches(functools.partial(run, capture), args)
         with _measured(capture, None):
             return function(capture, *args)
 
@@ -73,9 +79,8 @@ class _Part:
         name = getattr(self.capture_node(value), "name", f"arg{i}_1")
         if not isinstance(value, (Tensor, _Symbol)) and not (fresh and type(value) is int):
             self.given.append(value)
-            node = scope.graph.placeholder(name)
-            return node
-        node = scope.graph.placeholder(name)
+            return scope.placeholder(name)
+        node = scope.placeholder(name)
         if isinstance(value, Tensor):
             alias = value
             if fresh:
@@ -176,8 +181,8 @@ def record_cond(capture: Capture, pred: Any, true_fn: Any, false_fn: Any, operan
     lifted = _lifted(*parts)
     predicate = capture.node_of(pred)
     graphs = [_keep(capture, base, part.finish(lifted)) for base, part in zip(("true_graph", "false_graph"), parts)]
-    with capture.quiet():
-        taken = parts[0] if bool(_value(pred)) else parts[1]
+    with capture.quiet():  # a tensor without values takes neither way: both give the same kinds
+        taken = parts[0] if is_fake(pred) or bool(_value(pred)) else parts[1]
     shadows = [
         s if s is None or t is None or s is UNKNOWN or t is UNKNOWN or s.shape == t.shape else UNKNOWN
         for s, t in zip(parts[0].shadows, parts[1].shadows)
@@ -207,8 +212,11 @@ def record_while_loop(capture: Capture, cond_fn: Any, body_fn: Any, carried: tup
         _keep(capture, "while_loop_cond_graph", condition.finish(lifted)),
         _keep(capture, "while_loop_body_graph", body.finish(lifted)),
     )
-    with capture.quiet():
-        results = taeda._control_flow.while_loop(cond_fn, body_fn, tuple(pytree.tree_map(_value, carried)))
+    if any(is_fake(leaf) for leaf in (*leaves, *condition.leaves)):
+        results: Any = body.leaves  # what each round gives
+    else:
+        with capture.quiet():
+            results = taeda._control_flow.while_loop(cond_fn, body_fn, tuple(pytree.tree_map(_value, carried)))
     nodes = tuple(capture.node_of(leaf) for leaf in leaves)
     flat = pytree.tree_leaves(results)
     shadows = [

@@ -30,6 +30,16 @@ class Scope:
                 node = self.nodes[key] = self.local(outside)
         return node
 
+    def placeholder(self, name: str) -> Node:
+        """An input of this graph; of another name if one has it already."""
+        node = self.graph.placeholder(name)
+        node.target = node.name
+        return node
+
+    def sees(self, node: Node) -> bool:
+        """Whether a node is of this graph or of one around it."""
+        return node.graph is self.graph or (self.outer is not None and self.outer.sees(node))
+
     def local(self, node: Node) -> Node:
         """A node as one of this graph."""
         if node.graph is self.graph:
@@ -38,11 +48,8 @@ class Scope:
         outside = self.outer.local(node)
         if outside not in self.lifted:
             before = next((n for n in self.graph.nodes if n.op != "placeholder"), None)
-            if before is None:
-                self.lifted[outside] = self.graph.placeholder(outside.name)
-            else:
-                with self.graph.inserting_before(before):
-                    self.lifted[outside] = self.graph.placeholder(outside.name)
+            with self.graph.inserting_before(before):
+                self.lifted[outside] = self.placeholder(outside.name)
             self.lifted[outside].meta.update(outside.meta)
         return self.lifted[outside]
 

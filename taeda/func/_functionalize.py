@@ -15,7 +15,7 @@ from taeda import _C, Tensor
 from taeda._library.ops import OpOverload
 from taeda.func._batched.tensor import BatchedTensor
 from taeda.utils._python_dispatch import TorchDispatchMode
-from taeda.utils._pytree import tree_leaves, tree_map_only
+from taeda.utils._pytree import tree_leaves, tree_map, tree_map_only
 
 _aten: Any = taeda.ops.aten
 _OVER = {"select", "slice", "diagonal", "as_strided"}  # views with an op that writes into a copy: select_scatter, ...
@@ -120,6 +120,32 @@ class _Functional(TorchDispatchMode):
         if any(_is_batch_of_such(x) for x in tree_leaves((args, kwargs))):
             return func(*args, **(kwargs or {}))  # its rule asks for what it holds
         return _call(func, args, kwargs or {}, self.copies)
+
+    def around_branches(self, record: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+        """Has a branch or loop recorded of values, with functions that write to none of them.
+
+        Raises:
+            RuntimeError: one writes to its arguments.
+        """
+
+        def on_values(function: Any) -> Any:
+            if isinstance(function, Tensor) or not callable(function):
+                return function
+
+            def call(*given: Any) -> Any:
+                inputs = tree_map_only(Tensor, FunctionalTensor, given)
+                with self:
+                    result = function(*inputs)
+                if any(x.store.version for x in tree_leaves(inputs) if isinstance(x, FunctionalTensor)):
+                    raise RuntimeError(
+                        "taeda.func.functionalize: a function of a branch or loop writes to its arguments, which has "
+                        "no form without writes; let it return what it changes"
+                    )
+                return _values(result)
+
+            return call
+
+        return tree_map_only(Tensor, FunctionalTensor, record(*tree_map(on_values, _values(args))))
 
 
 def _is_batch_of_such(x: Any) -> bool:

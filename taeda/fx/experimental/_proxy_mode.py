@@ -329,6 +329,9 @@ def disable_proxy_modes_tracing() -> Iterator[ProxyTorchDispatchMode | None]:
         _C._set_capture(listener)
 
 
+Recording.without_mode = staticmethod(disable_proxy_modes_tracing)
+
+
 def _exchange(old: list[Any], new: list[Any]) -> None:
     if old == new:
         return

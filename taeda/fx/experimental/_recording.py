@@ -55,6 +55,8 @@ class Recording(Capture):
         varying: whether sizes of the inputs are values of the graph.
     """
 
+    without_mode: Any = contextlib.nullcontext  # within, the mode that records is off; the mode's module gives it
+
     def __init__(self, tracer: Any, varying: bool = False) -> None:
         super().__init__(varying)
         self.tracer = tracer
@@ -69,6 +71,12 @@ class Recording(Capture):
         self._snapshots: Any = FakeTensorMode()
         self._others: dict[int, int] = {}
         self.places: dict[int, tuple[str, int | None]] = {}  # by symbol: the input and its dimension
+
+    @contextlib.contextmanager
+    def quiet(self) -> Iterator[None]:
+        """Within, nothing is recorded, by the mode neither."""
+        with super().quiet(), self.without_mode():
+            yield
 
     # --- values and nodes
 
@@ -86,12 +94,14 @@ class Recording(Capture):
 
     def tracked(self, tensor: Tensor) -> Node | None:
         """The node of a tensor, or of another object for the same elements; None for what the graph did not make."""
-        node = self.scope.nodes.get(id(tensor))
+        node = self.scope.find(id(tensor))
         if node is None and type(tensor) in (Tensor, taeda.nn.Parameter, FakeTensor):
             with self.quiet(), _disable_current_modes():
                 node = self._by_memory.get(_memory(tensor))
+            if node is not None and not self.scope.sees(node):
+                return None
             if node is not None:
-                self.scope.nodes[id(tensor)] = node
+                node = self.scope.nodes[id(tensor)] = self.scope.local(node)
                 self._kept.append(tensor)
         return node
 
@@ -101,7 +111,9 @@ class Recording(Capture):
     def node_of(self, value: Any) -> Any:
         if isinstance(value, Tensor):
             node = self.tracked(value)
-            return self.tracer.create_arg(value) if node is None else node
+            if node is None:
+                node = self.tracer.create_arg(value)
+            return self.scope.local(node) if isinstance(node, Node) else node
         return super().node_of(value)
 
     def create(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], name: str | None = None) -> Node:
@@ -112,7 +124,11 @@ class Recording(Capture):
         if isinstance(target, OpOverload):
             target = _shown_as(_STAND_FOR.get(str(target), lambda: target)())
             name = name or (f"{target._opname}_int" if target is sym_size else target._opname)
-        node: Node = self.tracer.create_node("call_function", target, args, kwargs, name)
+        whole, self.tracer.graph = self.tracer.graph, self.scope.graph  # that of a branch or loop, within one
+        try:
+            node: Node = self.tracer.create_node("call_function", target, args, kwargs, name)
+        finally:
+            self.tracer.graph = whole
         return node
 
     def note_gradient_mode(self, enabled: bool) -> None:
@@ -160,6 +176,12 @@ class Recording(Capture):
                 node.meta["other"] = self.other_sizes(value)
             if isinstance(value, Tensor) and value.layout is taeda.strided:
                 node.meta["tensor_meta"] = _extract_tensor_metadata(value)
+
+    def describe_examples(self, graph: Graph) -> None:
+        """Describes the inputs of branches and loops, and what these give, by the values on the example."""
+        for node in graph.nodes:
+            if "example" in node.meta:
+                self.describe(node, node.meta["example"])
 
     def _snapshot(self, value: Any) -> Any:
         if isinstance(value, FakeTensor):

@@ -183,6 +183,8 @@ class _Trace:
             stack.enter_context(disable_autocast_cache())
             recorded = _with_names(self._recorded(f, args, mode, fake), names)
             made = dispatch_trace(recorded, self.tracer, tuple(places))
+            for part in (made, *self.tracer.recording.subgraphs.values()):
+                self.tracer.recording.describe_examples(part.graph)
         recording = self.tracer.recording
         if self.mode == "symbolic":
             made.shape_env = recording  # type: ignore[assignment]
@@ -214,6 +216,8 @@ class _Trace:
                 result = f(*pytree.tree_unflatten(values, spec))
                 if recording.pre_dispatch:
                     recording.note_gradient_mode(taeda.is_grad_enabled())
+            for name, part in recording.subgraphs.items():  # of branches and loops
+                setattr(self.tracer.root, name, part)
             return pytree.tree_map(self._of_graph, result)
 
         run.__name__ = getattr(f, "__name__", type(f).__name__)
