@@ -113,6 +113,10 @@ _LAZY = {
         "is_autocast_cpu_enabled", "set_autocast_cpu_enabled", "get_autocast_cpu_dtype", "set_autocast_cpu_dtype",
         "get_autocast_gpu_dtype", "set_autocast_gpu_dtype",
     ),
+    "nn._functional.native_attention": (
+        "_fused_sdp_choice", "_native_multi_head_attention", "_transform_bias_rescale_qkv",
+        "_transformer_encoder_layer_fwd",
+    ),
     "_explain": ("explain", "explain_calls"),
     "_main.conversion": ("asarray", "from_file"),
     "_main.grid": ("gradient", "histogramdd"),
@@ -224,6 +228,7 @@ _written_in_python(
                 "_infer_size",
                 "_is_alias_of",
                 "_is_fwd_grad_enabled",
+                "_overlaps",
                 "_set_fwd_grad_enabled",
                 "_set_grad_enabled",
                 "_TensorBase",

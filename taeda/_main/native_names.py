@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Iterable
 from typing import Any
 
 from taeda import _C, Tensor
@@ -55,9 +56,21 @@ def _infer_size(size: Any, other: Any) -> Any:
     return taeda.broadcast_shapes(size, other)
 
 
-def _is_alias_of(a: Tensor, b: Tensor) -> bool:
-    """Whether two tensors share their memory."""
-    return a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()
+def _is_alias_of(a: Any, b: Any) -> bool:
+    """Whether two tensors share their memory; False for anything else."""
+    return isinstance(a, Tensor) and isinstance(b, Tensor) and a.untyped_storage()._cdata == b.untyped_storage()._cdata
+
+
+def _overlaps(a: Any, b: Any) -> bool:
+    """Whether a tensor of the one shares memory with one of the other: tensors, or lists, tuples or dicts of them."""
+    return any(_is_alias_of(x, y) for x in _tensors_of(a) for y in _tensors_of(b))
+
+
+def _tensors_of(value: Any) -> list[Tensor]:
+    if isinstance(value, dict):
+        value = value.values()
+    items = [value] if isinstance(value, Tensor) else list(value) if isinstance(value, Iterable) else []
+    return items if all(isinstance(item, Tensor) for item in items) else []
 
 
 def _set_fwd_grad_enabled(mode: bool) -> None:

@@ -25,6 +25,7 @@ from taeda.masked._ops import (
     sum,
     var,
 )
+from taeda.masked._selection import _where as _where
 
 if TYPE_CHECKING:
     from taeda.masked.maskedtensor.core import MaskedTensor as MaskedTensor

@@ -13,6 +13,8 @@ from multiprocessing import *  # noqa: F403
 from typing import Any
 
 from . import _files, reductions
+from ._threads import _get_thread_name as _get_thread_name
+from ._threads import _set_thread_name as _set_thread_name
 from .connection import Pipe as Pipe
 from .context import get_context
 from .reductions import init_reductions
