@@ -1,5 +1,6 @@
 """`parametrize` and its kind: one test for each of several arguments."""
 
+import enum
 import functools
 import re
 
@@ -18,7 +19,8 @@ def dtype_name(d):
 def _pretty(name, v):
     if isinstance(v, torch.dtype):
         return dtype_name(v)
-    if isinstance(v, (int, float, str, bool, type(None))):
+    bound = hasattr(type(v), "__members__") and not isinstance(v, enum.Enum)  # PyTorch's enumerations of C++
+    if bound or isinstance(v, (int, float, str, bool, type(None))):
         return re.sub(r"\W", "_", f"{name}_{v}")
     if hasattr(v, "formatted_name"):
         return v.formatted_name
