@@ -50,6 +50,7 @@ FILES = [
     "test_stateless.py", "test_complex.py", "test_numpy_interop.py", "test_dlpack.py", "test_segment_reductions.py",
     "test_type_info.py", "test_futures.py", "test_native_functions.py", "test_expanded_weights.py",
     "test_namedtuple_return_api.py", "test_package.py",
+    "test_native_mha.py", "test_masked.py", "functorch/test_rearrange.py", "functorch/test_parsing.py",
     "jit/test_list_dict.py", "jit/test_exception.py", "jit/test_decorator.py", "jit/test_fuser_common.py",
     "distributed/elastic/timer/api_test.py", "distributed/_tensor/test_math_ops.py",
     "distributed/_tensor/test_dtensor.py", "distributed/_tensor/test_init.py",
