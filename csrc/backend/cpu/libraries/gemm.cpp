@@ -2,7 +2,9 @@
 
 #include <climits>
 #include <cstring>
+#include <optional>
 
+#include "backend/cpu/engine/isa.h"
 #include "backend/cpu/libraries/bundled_libraries.h"
 #include "backend/cpu/libraries/onednn.h"
 #include "taeda/core/parallel.h"
@@ -141,6 +143,49 @@ void sgemm_onednn(const Tile& t, Layout2d a, Layout2d b, float alpha, float beta
                              b.leading, beta, reinterpret_cast<float*>(t.c), t.c_row));
 }
 
+// With AVX2, oneDNN takes up to twice the time for a matrix whose rows, one for each step of k, lie such a multiple of
+// floats apart: they share a few sets of the cache. It reads fewer of a's in a row than of b's, and `repeats` times
+// all.
+bool is_aliased(int64_t leading, int64_t multiple, int64_t repeats) {
+  return leading % multiple == 0 && repeats >= 16 && kIsa != Isa::Avx512;
+}
+
+// `rows` rows of `columns` floats, side by side but for a gap where they would be aliased again.
+struct Block {
+  Tensor data;
+  int64_t leading;
+  Block(int64_t rows, int64_t columns) : leading(columns % 128 ? columns : columns + 16) {
+    data = new_tensor(IntList({rows, leading}), DType::Float32);
+  }
+  const char* copy(const char* from, int64_t rows, int64_t columns, int64_t step) const {
+    auto to = static_cast<char*>(data.data());
+    for (int64_t i = 0; i < rows; ++i)
+      std::memcpy(to + i * leading * 4, from + i * step * 4, static_cast<size_t>(columns) * 4);
+    return to;
+  }
+};
+
+void sgemm(Tile t, Layout2d a, Layout2d b, float alpha, float beta) {
+  constexpr int64_t kSteps = 512;  // of k whose rows are copied together, to be read from the cache
+  const bool copies_a = a.transposed && is_aliased(a.leading, 256, t.n),
+             copies_b = !b.transposed && is_aliased(b.leading, 512, t.m);
+  if (!copies_a && !copies_b) return sgemm_onednn(t, a, b, alpha, beta);
+  const int64_t steps = std::min(kSteps, t.k);
+  std::optional<Block> of_a, of_b;
+  if (copies_a) of_a.emplace(steps, t.m);
+  if (copies_b) of_b.emplace(steps, t.n);
+  for (int64_t first = 0; first < t.k; first += kSteps, beta = 1.0f) {
+    Tile piece = t;
+    piece.k = std::min(kSteps, t.k - first);
+    piece.a += first * t.a_col * 4;
+    piece.b += first * t.b_row * 4;
+    Layout2d of_piece_a = a, of_piece_b = b;
+    if (of_a) piece.a = of_a->copy(piece.a, piece.k, t.m, a.leading), of_piece_a.leading = of_a->leading;
+    if (of_b) piece.b = of_b->copy(piece.b, piece.k, t.n, b.leading), of_piece_b.leading = of_b->leading;
+    sgemm_onednn(piece, of_piece_a, of_piece_b, alpha, beta);
+  }
+}
+
 template <class T>
 void call_blas(const Tile& t, Layout2d a, Layout2d b, const Scalar& alpha_number, const Scalar& beta_number) {
   auto call = [&](auto* gemm, auto alpha, auto beta) {
@@ -189,7 +234,7 @@ void run_tile(const Tile& t, const Scalar& alpha, const Scalar& beta) {
           if (t.m == 1 && is_gemv_step(t.a_col))
             return call_gemv<T>(t.b, {!b.transposed, b.leading}, t.n, t.k, t.a, t.a_col, t.c, 1, alpha, beta);
         if constexpr (std::is_same_v<T, float>)
-          if (work >= kOneDnn && has_dnnl()) return sgemm_onednn(t, a, b, alpha.to<float>(), beta.to<float>());
+          if (work >= kOneDnn && has_dnnl()) return sgemm(t, a, b, alpha.to<float>(), beta.to<float>());
         return call_blas<T>(t, a, b, alpha, beta);
       }
     }
