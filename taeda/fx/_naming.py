@@ -73,6 +73,10 @@ def name_of_target(target: Any) -> str:
     return snake_case(name)
 
 
+# What PyTorch writes in nn.functional and in torch anew; programs call the former, as their modules do.
+_OF_FUNCTIONAL = frozenset(("layer_norm", "rms_norm", "pad"))
+
+
 def qualified_name(function: Any) -> str:
     """The dotted name of a function or class; what is Taeda's begins with ``torch``, as in every printed thing."""
     name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None)
@@ -82,6 +86,8 @@ def qualified_name(function: Any) -> str:
         return f"torch.ops.{function}"
     if name is None:
         return f"{type(function).__module__}.{type(function).__qualname__}"
+    if name in _OF_FUNCTIONAL and getattr(sys.modules.get("taeda.nn.functional"), name, _MISSING) is function:
+        return f"torch.nn.functional.{name}"
     module = getattr(function, "__module__", None) or "builtins"
     if module == "_operator":
         module = "operator"

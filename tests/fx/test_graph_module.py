@@ -323,3 +323,10 @@ def test_filters_and_callbacks() -> None:
     ):
         with pytest.raises(AssertionError, match=says):
             replace_pattern_with_filters(fx.symbolic_trace(lambda x: taeda.add(x, 1) + 1), *arguments)
+
+
+def test_functional_ops_that_are_builtins_are_called_where_programs_do() -> None:
+    traced = fx.symbolic_trace(lambda x: F.pad(F.rms_norm(F.layer_norm(x, (4,)), (4,)), (1, 1)))
+    for name in ("layer_norm", "rms_norm", "pad"):
+        assert f" = torch.nn.functional.{name}(" in traced.code
+    assert pickle.loads(pickle.dumps(traced)).code == traced.code
