@@ -69,6 +69,7 @@ def _layers() -> list[taeda.Tensor]:
                 )
                 found.append(getattr(ops, f"conv{rank}d_relu")(x, packed, 0.2, 7).int_repr())
                 found.append(getattr(ops, f"conv{rank}d")(x, packed, 0.2, 7).int_repr())
+                found.append(getattr(ops, f"conv{rank}d_dynamic")(x.dequantize(), packed))
     return found
 
 

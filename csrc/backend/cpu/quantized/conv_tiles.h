@@ -12,7 +12,6 @@ const Tiles* tiles_for(const Geometry& g);
 // A contiguous filter as `convolve` reads it.
 Tensor pack_filter(const Tiles& own, const Geometry& g, const Tensor& weight);
 // The convolution of a padded image of such elements, which `kBehind` others follow; `e` is of such elements.
-constexpr int64_t kBehind = 16;
 void convolve(const Tiles& own, const Geometry& g, const char* image, const Tensor& packed, const Epilogue& e,
               char* to);
 // Whether what is read four elements at a time may go on behind the image's end.

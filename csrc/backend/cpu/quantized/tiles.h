@@ -11,8 +11,12 @@ namespace taeda::cpu::quantized {
 // are of four elements.
 struct Shape {
   int64_t columns, taps, run;
-  int64_t steps() const { return taps * ((run + 3) / 4); }
+  int64_t steps_of_piece() const { return (run + 3) / 4; }
+  int64_t steps() const { return taps * steps_of_piece(); }
 };
+
+// Elements behind a row that kernels may read, whatever they are.
+constexpr int64_t kBehind = 16;
 
 // Where rows begin.
 using Rows = std::span<const char* const>;
@@ -34,7 +38,6 @@ struct Depthwise {
 struct Tiles {
   int64_t panel;      // columns whose weights lie side by side: for each step, four elements of each of them
   int64_t lanes;      // columns are filled up to a multiple of it
-  int64_t channels;   // that a depthwise kernel takes at once
   int64_t element;    // bytes of an element of the rows
   bool is_unsigned;   // elements that were signed have 128 added
   bool takes_groups;  // of filters: oneDNN is no better at them
@@ -42,9 +45,9 @@ struct Tiles {
   // Bytes to elements.
   void (*read)(const char* from, int64_t count, bool is_signed, char* to);
   // The results of `rows` for the columns [first, last), `first` a multiple of the panel. Row i's go to `to` + i *
-  // `step`, column 0 at its beginning. Four elements at a time are read, also the last ones of a piece.
+  // `step`, column 0 at its beginning. Four elements at a time are read, the last ones of a piece as well.
   void (*multiply)(const Product& p, Rows rows, char* to, int64_t step, int64_t first, int64_t last);
-  // The results of `rows`, one after the other. What follows a row's channels is read up to `channels`.
+  // The results of `rows`, one after the other.
   void (*depthwise)(const Depthwise& s, const int64_t* taps, const int8_t* weights, const Epilogue& e, Rows rows,
                     char* to);
   int64_t (*depthwise_place)(const Depthwise& s, int64_t channel, int64_t tap);
@@ -55,7 +58,7 @@ struct Tiles {
   // Where the weight of a column for element i of a piece goes.
   int64_t place_of(const Shape& s, int64_t column, int64_t tap, int64_t i) const {
     const int64_t first = column / panel * panel, width = std::min(panel, padded_columns(s) - first);
-    const int64_t step = tap * ((s.run + 3) / 4) + i / 4;
+    const int64_t step = tap * s.steps_of_piece() + i / 4;
     return first * s.steps() * 4 + (step * width + column - first) * 4 + i % 4;
   }
   // What becomes of sums of such elements.
@@ -65,6 +68,17 @@ struct Tiles {
     return e;
   }
 };
+
+// Of all elements of a row.
+template <class Element>
+int32_t row_sum(const Shape& s, const int64_t* taps, const char* row) {
+  int32_t sum = 0;
+  for (int64_t tap = 0; tap < s.taps; ++tap) {
+    auto piece = reinterpret_cast<const Element*>(row + taps[tap]);
+    for (int64_t i = 0; i < s.run; ++i) sum += piece[i];
+  }
+  return sum;
+}
 
 // Calls body with a null pointer to the type of results.
 template <class F>

@@ -35,7 +35,7 @@ void tile(const Shape& s, const int64_t* taps, const char* const* rows, const in
   __m256i low[R], high[R];
 #pragma GCC unroll 8
   for (int r = 0; r < R; ++r) low[r] = high[r] = _mm256_setzero_si256();
-  const int64_t steps = (s.run + 3) / 4;
+  const int64_t steps = s.steps_of_piece();
   for (int64_t tap = 0; tap < s.taps; ++tap) {
     const int16_t* from[R];
 #pragma GCC unroll 8
@@ -119,20 +119,13 @@ class Finish {
   __m256 factor_, bias_, least_, most_;
 };
 
-int32_t row_sum(const Shape& s, const int64_t* taps, const char* row) {
-  int32_t sum = 0;
-  for (int64_t tap = 0; tap < s.taps; ++tap)
-    for (int64_t i = 0; i < s.run; ++i) sum += at(row, taps[tap])[i];
-  return sum;
-}
-
 template <class T>
 void multiply_to(const Product& p, Rows rows, char* to, int64_t step, int64_t first, int64_t last) {
   const Shape& s = p.shape;
   const auto count = static_cast<int64_t>(rows.size());
   std::vector<int32_t> offs(rows.size(), 0);
   for (size_t i = 0; p.epilogue.zeros && i < offs.size(); ++i)
-    offs[i] = row_sum(s, p.taps, rows[i]) - static_cast<int32_t>(p.epilogue.depth * p.epilogue.x_zero);
+    offs[i] = row_sum<int16_t>(s, p.taps, rows[i]) - static_cast<int32_t>(p.epilogue.depth * p.epilogue.x_zero);
   __m256i sums[kRows];
   for (int64_t panel = first; panel < last; panel += kColumns) {
     const Finish<T> finish(p.epilogue, panel, s.columns);
@@ -151,6 +144,7 @@ void multiply(const Product& p, Rows rows, char* to, int64_t step, int64_t first
 
 // --- depthwise: 16 channels at a time, two taps side by side, for which the words of two vectors are interleaved
 constexpr int64_t kChannels = 16;
+static_assert(kChannels <= kBehind);  // those that are not there are read all the same
 
 int64_t pairs_of(const Depthwise& s) { return (s.taps + 1) / 2; }
 
@@ -271,7 +265,7 @@ int64_t depthwise_bytes(const Depthwise& s) {
 #pragma GCC pop_options
 
 const Tiles kAvx2Tiles{
-    kColumns, kColumns, kChannels, 2, false, true, read, multiply, depthwise, depthwise_place, depthwise_bytes,
+    kColumns, kColumns, 2, false, true, read, multiply, depthwise, depthwise_place, depthwise_bytes,
 };
 
 }  // namespace taeda::cpu::quantized

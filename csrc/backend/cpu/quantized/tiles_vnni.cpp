@@ -33,7 +33,7 @@ void tile(const Shape& s, const int64_t* taps, const char* const* rows, const in
   for (int r = 0; r < R; ++r)
 #pragma GCC unroll 8
     for (int n = 0; n < N; ++n) acc[r][n] = _mm512_setzero_si512();
-  const int64_t steps = (s.run + 3) / 4;
+  const int64_t steps = s.steps_of_piece();
   for (int64_t tap = 0; tap < s.taps; ++tap) {
     const char* from[R];
 #pragma GCC unroll 8
@@ -106,14 +106,6 @@ struct Finish {
 
 __mmask16 lanes(int64_t count) { return count >= 16 ? 0xffff : static_cast<__mmask16>((1u << count) - 1); }
 
-// Of all bytes of a row.
-int32_t row_sum(const Shape& s, const int64_t* taps, const char* row) {
-  int32_t sum = 0;
-  for (int64_t tap = 0; tap < s.taps; ++tap)
-    for (int64_t i = 0; i < s.run; ++i) sum += static_cast<uint8_t>(row[taps[tap] + i]);
-  return sum;
-}
-
 template <class T>
 void multiply_to(const Product& p, Rows rows, char* to, int64_t step, int64_t first, int64_t last) {
   const Shape& s = p.shape;
@@ -121,7 +113,7 @@ void multiply_to(const Product& p, Rows rows, char* to, int64_t step, int64_t fi
   const auto count = static_cast<int64_t>(rows.size());
   std::vector<int32_t> offs(p.epilogue.zeros ? rows.size() : 0);
   for (size_t i = 0; i < offs.size(); ++i)
-    offs[i] = row_sum(s, p.taps, rows[i]) - static_cast<int32_t>(p.epilogue.depth * p.epilogue.x_zero);
+    offs[i] = row_sum<uint8_t>(s, p.taps, rows[i]) - static_cast<int32_t>(p.epilogue.depth * p.epilogue.x_zero);
   alignas(64) int32_t sums[kRows * kColumns];
   for (int64_t panel = first; panel < last; panel += kColumns) {
     const int64_t columns = std::min(kColumns, s.columns - panel), vectors = (columns + 15) / 16;
@@ -285,7 +277,7 @@ int64_t depthwise_bytes(const Depthwise& s) { return (s.channels + 63) / 64 * 64
 #pragma GCC pop_options
 
 const Tiles kVnniTiles{
-    kColumns, 16, 64, 1, true, false, read, multiply, depthwise, depthwise_place, depthwise_bytes,
+    kColumns, 16, 1, true, false, read, multiply, depthwise, depthwise_place, depthwise_bytes,
 };
 
 #endif

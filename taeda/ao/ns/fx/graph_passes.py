@@ -86,12 +86,6 @@ def free_name(model: Any, prefix: str) -> str:
     return f"{prefix}{number}"
 
 
-def _attribute(model: Any, path: str) -> Any:
-    for part in path.split("."):
-        model = getattr(model, part)
-    return model
-
-
 class Shadows(Logging):
     """A copy of the graph of ``b`` in which the steps of ``a`` run beside those that do the same."""
 
@@ -189,14 +183,14 @@ class Shadows(Logging):
             if value.target is taeda.quantize_per_tensor:
                 scale, zero = value.args[1:3]
                 return tuple(  # type: ignore[return-value]
-                    _attribute(self.a, str(part.target)) if isinstance(part, fx.Node) else part
+                    operator.attrgetter(str(part.target))(self.a) if isinstance(part, fx.Node) else part
                     for part in (scale, zero)
                 )
             module: Any = patterns.module_of(value, self.modules_a)
             if hasattr(module, "scale") and hasattr(module, "zero_point"):
                 return module.scale, module.zero_point
             if value.op == "call_function" and len(value.args) >= 4 and "quantized" in str(value.target):
-                found = [_attribute(self.a, str(p.target)) for p in value.args[2:4] if isinstance(p, fx.Node)]
+                found = [operator.attrgetter(str(p.target))(self.a) for p in value.args[2:4] if isinstance(p, fx.Node)]
                 return (found[0], found[1]) if len(found) == 2 else None
             passes = patterns.kind_of(value, self.modules_a) == "share" or type(module).__name__.endswith("Logger")
             value = _value_of(value) if passes else None
@@ -247,7 +241,7 @@ class Shadows(Logging):
         if node.op != "get_attr":
             args = fx.node.map_arg(node.args, self._constant)
             return self.model.graph.create_node(node.op, node.target, args, dict(node.kwargs))
-        held = _attribute(self.a, str(node.target))
+        held = operator.attrgetter(str(node.target))(self.a)
         name = free_name(self.model, f"{node.name}_shadow_copy_")
         setattr(self.model, name, copy.deepcopy(held.detach()) if isinstance(held, Tensor) else held)
         return self.model.graph.get_attr(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import operator
 from collections import defaultdict
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -22,13 +23,6 @@ from taeda.ao.quantization.qconfig_mapping import QConfigMapping
 
 _WRAPPER, _SHADOW = "shadow_wrapper_", "shadow_"
 _OUTPUT = NSSingleResultValuesType.NODE_OUTPUT.value
-
-
-class _Values(fx.Interpreter):
-    """Runs a graph and keeps what each node gives."""
-
-    def __init__(self, model: fx.GraphModule) -> None:
-        super().__init__(model, garbage_collect_values=False)
 
 
 class _Step(NamedTuple):
@@ -58,7 +52,7 @@ class NShadows:
         self.modules = dict(self.model.named_modules(remove_duplicate=False))
         self.backend_config, self.chained = backend_config, chained
         self.prepare_fn, self.prepare_kwargs = prepare_fn or quantize_fx.prepare_fx, prepare_kwargs or {}
-        values = _Values(self.model)
+        values = fx.Interpreter(self.model, garbage_collect_values=False)
         values.run(*example_inputs)
         self.values: dict[fx.Node, Any] = values.env
         self.qconfigs = [self._qconfigs(mapping) for mapping in mappings]
@@ -143,11 +137,8 @@ class NShadows:
 
         def held(node: fx.Node) -> fx.Node:
             if node not in made:
-                value: Any = self.model
-                for part in str(node.target).split("."):
-                    value = getattr(value, part)
                 name = f"attr_{sum(key.startswith('attr_') for key in vars(root))}_{node.name}"
-                setattr(root, name, value)
+                setattr(root, name, operator.attrgetter(str(node.target))(self.model))
                 made[node] = graph.get_attr(name)
             return made[node]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -44,13 +45,6 @@ def get_qlstm_weight(mod: Any) -> list[Tensor]:
     return list(mod.get_weight().values())
 
 
-def _attribute(model: fx.GraphModule, node: fx.Node) -> Any:
-    found: Any = model
-    for part in str(node.target).split("."):
-        found = getattr(found, part)
-    return found
-
-
 def _argument(node: fx.Node) -> Any:
     return node.args[1] if len(node.args) > 1 else node.kwargs.get("weight")
 
@@ -63,7 +57,7 @@ def _function_weight(node: fx.Node, gm: fx.GraphModule) -> Tensor | None:
         weight = weight.args[0] if weight.args else None
     if not isinstance(weight, fx.Node):
         return None
-    found: Tensor = _attribute(gm, weight).detach()
+    found: Tensor = operator.attrgetter(str(weight.target))(gm).detach()
     return found.half() if half else found
 
 
@@ -81,7 +75,7 @@ def _packed_weight(node: fx.Node, gm: fx.GraphModule) -> Tensor | None:
     packed = _argument(node)
     if not isinstance(packed, fx.Node) or packed.op != "get_attr":
         return None
-    found: Tensor = _attribute(gm, packed).unpack()[0]
+    found: Tensor = operator.attrgetter(str(packed.target))(gm).unpack()[0]
     return found
 
 
