@@ -99,6 +99,13 @@ def einsum(equation: Any, *operands: Any) -> Tensor:
 
 
 def _einsum_sublists(arguments: tuple[Any, ...]) -> Tensor:
+    result = arguments[-1] if len(arguments) % 2 else None
+    operands = arguments[: len(arguments) // 2 * 2]
+    return _native.einsum(_einsum_equation(operands[1::2], result), list(operands[::2]))
+
+
+def _einsum_equation(subscripts: Sequence[Sequence[Any]], result: Sequence[Any] | None) -> str:
+    """The equation of `einsum` that lists of numbers and Ellipsis stand for."""
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
     def text(indices: Sequence[Any]) -> str:
@@ -107,11 +114,8 @@ def _einsum_sublists(arguments: tuple[Any, ...]) -> Tensor:
                 raise ValueError(f"taeda.einsum: indices must be from 0 to {len(letters) - 1}; got {i}")
         return "".join("..." if i is Ellipsis else letters[i] for i in indices)
 
-    pairs = len(arguments) // 2
-    equation = ",".join(text(arguments[2 * i + 1]) for i in range(pairs))
-    if len(arguments) % 2:
-        equation += "->" + text(arguments[-1])
-    return _native.einsum(equation, [arguments[2 * i] for i in range(pairs)])
+    equation = ",".join(map(text, subscripts))
+    return equation if result is None else f"{equation}->{text(result)}"
 
 
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) -> Tensor:

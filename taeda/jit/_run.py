@@ -36,6 +36,8 @@ def _made(function: Function) -> Any:
     unspelled = {p.name: p.default for p in function.parameters() if p.default is not MISSING and _is_unspelled(p)}
     if unspelled:
         code = _with_defaults(code, [p.name for p in function.parameters()], unspelled)
+    if repeats := {i: p for i, p in enumerate(function.parameters()) if p.repeats}:
+        code = _with_lists(code, repeats)
     code = deferring(function, code)
     if not any(map(_may_hold_objects, function.parameters())):
         return code
@@ -83,6 +85,21 @@ def _with_defaults(code: Any, names: list[str], defaults: dict[str, Any]) -> Any
     def run(*args: Any, **kwargs: Any) -> Any:
         left = {k: v for k, v in defaults.items() if k not in kwargs and names.index(k) >= len(args)}
         return code(*args, **kwargs, **left)
+
+    return run
+
+
+def _with_lists(code: Any, repeats: dict[int, Any]) -> Any:
+    """The code, given lists where a call gives one number for them."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        given = list(args)
+        for place, parameter in repeats.items():
+            held: Any = given if place < len(given) else kwargs
+            key = place if held is given else parameter.name
+            if (held is given or key in kwargs) and isinstance(held[key], (int, float)):
+                held[key] = [held[key]] * parameter.repeats
+        return code(*given, **kwargs)
 
     return run
 

@@ -220,3 +220,16 @@ def test_sizes_and_lists_as_results_and_writes_in_place() -> None:
 def test_randomness_is_named() -> None:
     with pytest.warns(torch.jit.TracerWarning, match="aten::dropout"):
         torch.jit.trace(torch.nn.Dropout(0.5), torch.ones(3))
+
+
+def test_a_part_that_is_none_is_no_attribute() -> None:
+    class Net(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.part = nn.Linear(2, 2)
+            self.part = None
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x + 1
+
+    assert not hasattr(jit.trace(Net(), torch.ones(2)), "part")

@@ -6,6 +6,7 @@ import ast
 import enum
 import inspect
 import numbers
+import re
 import types
 import typing
 import warnings
@@ -187,8 +188,25 @@ def type_of_annotation(emitter: Emitter, node: ast.expr, fallback: Any = None) -
         return type_of_object(fallback, emitter.range(node))
 
 
+def repeats_of(node: ast.expr | None) -> int:
+    """How often one number that is given stands in the list that an annotation says: N of ``BroadcastingListN[int]``
+    and of ``_size_N_t``, as they are written; 0 for other annotations."""
+    if isinstance(node, ast.Subscript):
+        if _last_name(node.value) == "Optional":
+            return repeats_of(node.slice)
+        node = node.value
+    found = re.fullmatch(r"BroadcastingList(\d)|_size_(\d)_t", _last_name(node))
+    return int(found[1] or found[2]) if found else 0
+
+
+def _last_name(node: ast.expr | None) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
 def _type(emitter: Emitter, node: ast.expr) -> Any:
     place = emitter.range(node)
+    if not isinstance(node, ast.Subscript) and repeats_of(node):
+        return list_of(INT)
     if isinstance(node, ast.Constant):
         if node.value is None:
             return NONE
@@ -277,6 +295,14 @@ def type_of_comment(emitter: Emitter, text: str, range: SourceRange) -> Any:
         return _type(emitter, _placed(ast.parse(text, mode="eval").body))
     except SyntaxError:
         fail(range, f"the type comment {text!r} is no type")
+
+
+def repeats_of_comment(text: str | None) -> list[int]:
+    """As `repeats_of`, for each type of a signature's comment."""
+    if text is None or not re.search("BroadcastingList|_size_", text):
+        return []
+    tree = ast.parse(text if "->" in text else f"{text} -> None", mode="func_type")
+    return [repeats_of(argument) for argument in tree.argtypes]  # type: ignore[attr-defined]
 
 
 def signature_of_comment(emitter: Emitter, text: str, range: SourceRange) -> tuple[list[Any] | None, Any] | None:

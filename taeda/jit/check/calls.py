@@ -33,6 +33,7 @@ from taeda.jit.check.function import (
 )
 from taeda.jit.check.inferred import fitting
 from taeda.jit.check.modules import call_module, is_left_out
+from taeda.jit.check.tensors import legacy_tensor
 from taeda.jit.check.types import NONE, STR, future_of
 from taeda.jit.check.values import (
     BoundMethod,
@@ -335,6 +336,8 @@ def _call_class(emitter: Emitter, cls: Any, args: list[Any], kwargs: dict[str, A
         return _named_tuple(emitter, cls, args, kwargs, range)
     if issubclass(cls, nn.Module):
         fail(range, f"{cls.__name__} is a class of modules; make the module in __init__, and call it here")
+    if type(cls) is type(taeda.FloatTensor):
+        return legacy_tensor(emitter, cls, args, kwargs, range)
     if issubclass(cls, Tensor):
         fail(
             range,

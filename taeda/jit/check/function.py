@@ -9,7 +9,13 @@ from typing import Any
 
 from taeda import _C, Tensor
 from taeda._schema.function_schema import FunctionSchema
-from taeda.jit.check.annotations import signature_of_comment, type_of_annotation, type_of_comment
+from taeda.jit.check.annotations import (
+    repeats_of,
+    repeats_of_comment,
+    signature_of_comment,
+    type_of_annotation,
+    type_of_comment,
+)
 from taeda.jit.check.emitter import FALLS, RETURNS, Emitter
 from taeda.jit.check.environment import ClosureResolver, Frame, Resolver, is_ours
 from taeda.jit.check.operators import WIDENING, conversion
@@ -29,7 +35,7 @@ class Parameter:
 
     def __init__(self, name: str, type: Any, default: Any, keyword_only: bool, annotation: ast.expr | None) -> None:
         self.name, self.type, self.default, self.keyword_only = name, type, default, keyword_only
-        self.annotation = annotation
+        self.annotation, self.repeats = annotation, 0  # where not 0, one number is given for so many
 
 
 class Function:
@@ -109,6 +115,8 @@ class Function:
                 found.append(Parameter(arg.arg, self.self_type, MISSING, False, None))
                 continue
             found.append(self._parameter(reader, arg, types[i - (self.self_type is not None)], i >= len(plain)))
+        for parameter, count in zip(reversed(found), reversed(repeats_of_comment(comments.signature))):
+            parameter.repeats = count
         return found, self._result_of(reader, comment)
 
     def said_result(self) -> Any:
@@ -143,9 +151,14 @@ class Function:
             if type is None:
                 type = TENSOR
                 self.inferred.add(name)
-        if not self._is_ours():
+        repeats = repeats_of(arg.annotation)
+        if repeats and isinstance(default, (int, float)):
+            default = [default] * repeats
+        elif not self._is_ours():
             _check_default(default, type, name, self.definition.range(arg))
-        return Parameter(name, type, default, keyword_only, arg.annotation)
+        made = Parameter(name, type, default, keyword_only, arg.annotation)
+        made.repeats = repeats
+        return made
 
     def takes_tensors(self, args: tuple[Any, ...], kwargs: dict[str, Any], skip: int = 0) -> bool:
         """Whether it is seen at a glance that a call gives tensors to all parameters whose type nobody said.
@@ -405,9 +418,16 @@ def converted(emitter: Emitter, function: Function, args: Sequence[Any], kwargs:
     parameters = function.parameters()
     placed = place_arguments(parameters, args, kwargs, function.name, range)
     return [
-        emitter.convert(what, p.type, range, f"{function.name}: the argument '{p.name}'")
+        emitter.convert(_repeated(what, p), p.type, range, f"{function.name}: the argument '{p.name}'")
         for p, what in zip(parameters, placed)
     ]
+
+
+def _repeated(what: Any, parameter: Parameter) -> Any:
+    """One number as the list that the parameter takes."""
+    kind = what.static_type.kind() if isinstance(what, Value) else ""
+    one = kind in ("IntType", "FloatType") or (isinstance(what, Known) and isinstance(what.obj, (int, float)))
+    return TupleOf((what,) * parameter.repeats) if one and parameter.repeats else what
 
 
 def traced_result(function: Function, emitter: Emitter, range: SourceRange | None) -> Any:

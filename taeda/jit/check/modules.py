@@ -33,7 +33,8 @@ from taeda.nn.modules._hooks import HOOK_TABLES
 
 PLAIN, PARAMETER, BUFFER = range(3)
 _TYPES: dict[type, list[tuple[Any, ModuleInfo]]] = {}
-_CONSTANT = (bool, int, float, complex, str, taeda.dtype, taeda.device, taeda.layout, taeda.memory_format, enum.Enum)
+_CONSTANT = (bool, int, float, complex, str, taeda.dtype, taeda.device, taeda.layout, taeda.memory_format, enum.Enum,
+             taeda.qscheme)  # fmt: skip
 
 
 class ModuleInfo(ClassInfo):
@@ -391,7 +392,7 @@ def _facts(module: nn.Module) -> _Facts:
         if name in _OWN or name in facts.attributes or name in ignored or name == "training":
             continue
         hint = hints.get(name)
-        if name in constants or (library and _is_constant(value)):
+        if name in constants or (library and _is_constant(value)) or isinstance(value, taeda.qscheme):
             facts.constants[name] = value
             continue
         _attribute(facts, name, value, hint)

@@ -32,7 +32,10 @@ def traced_module(module: nn.Module) -> TopLevelTracedModule:
             raise ValueError(f"taeda.jit.trace: {type(part).__name__} has backward hooks, which no program can hold")
     children = {name: wrapped(child, {}) for name, child in module._modules.items() if child is not None}
     info = ModuleInfo(free_name(_C._program_name(type(module))), module)
-    _fill(info, _facts(module))
+    facts = _facts(module)
+    for name in [name for name, child in module._modules.items() if child is None]:
+        del facts.attributes[name]
+    _fill(info, facts)
     info.properties.clear()
     made = _C._jit.Object(info.type)
     for name, type_ in info.attributes().items():
