@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 import time
 import weakref
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Any
 
@@ -148,7 +148,7 @@ class Reducer:
 
     def __init__(
         self, parameters: Sequence[Tensor], limits: Sequence[int], find_unused: bool, static: bool, group: Any = None,
-        as_views: bool = False, sparse: Iterable[Tensor] = (),
+        as_views: bool = False, sparse: Iterable[Tensor] = (), biases: Mapping[Tensor, Tensor] | None = None,
     ) -> None:  # fmt: skip
         self.parameters = list(parameters)
         self.limits = limits
@@ -159,6 +159,7 @@ class Reducer:
         self.sends = group is not None and (self.size > 1 or group.made_by_hand)
         self.as_views = as_views
         self.sparse = {id(parameter) for parameter in sparse}
+        self._biases = {id(weight): bias for weight, bias in (biases or {}).items()}
         self.hook: Callable[[GradBucket], Any] | None = None
         self.stepping = [one for one in self.parameters if hasattr(one, "_in_backward_optimizers")]
         for parameter in self.stepping:  # not before the gradient is reduced
@@ -357,12 +358,19 @@ class Reducer:
     def reorder(self, arrived: list[Tensor] | None) -> None:
         """Makes the buckets anew, in the order in which the gradients came on the first process."""
         self._ordered = True
-        order = self.parameters if arrived is None else arrived
+        order = self.parameters if arrived is None else self._biases_first(arrived)
         if self.size > 1:
             numbers = taeda.tensor([self._numbers[id(parameter)] for parameter in order])
             collectives.broadcast(numbers, group=self.group, group_src=0)
             order = [self.parameters[number] for number in numbers.tolist()]
         self._set_buckets(in_buckets(order, self.limits, self.sparse))
+
+    def _biases_first(self, arrived: Iterable[Tensor]) -> list[Tensor]:
+        """The bias of a linear layer before its weight, as in PyTorch: hooks draw numbers in the order of buckets."""
+        order: list[Tensor] = []
+        for parameter in arrived:
+            order.insert(len(order) - (bool(order) and self._biases.get(id(order[-1])) is parameter), parameter)
+        return order
 
     @property
     def ordered(self) -> bool:

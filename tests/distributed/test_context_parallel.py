@@ -51,6 +51,43 @@ def _attention(rank: int, size: int) -> dict[Any, float]:
     return found
 
 
+def _masks() -> dict[str, Any]:
+    """Some rows see nothing at all, or nothing of a part."""
+    taeda.manual_seed(1)
+    seen = taeda.rand(2, 1, 12, 12) > 0.5
+    seen[0, 0, 3], seen[1, 0, 5, :6], seen[1, 0, 7, 2:] = False, False, False
+    return {"bool": seen, "added": taeda.randn(12, 12), "heads": taeda.randn(4, 12, 12), "columns": seen[0, 0, 4:5]}
+
+
+def _masked(rank: int, size: int) -> dict[Any, float]:
+    mesh, found = init_device_mesh("cpu", (size,)), {}
+    for name, mask in _masks().items():
+        for balanced in (True, False):
+            set_rotate_method("alltoall" if balanced else "allgather")
+            _cp_options.enable_load_balance = balanced
+            taeda.manual_seed(0)
+            given, grad = [taeda.randn(2, 4, 12, 8) for _ in range(3)], taeda.randn(2, 4, 12, 8)
+            whole = [one.clone().requires_grad_() for one in given]
+            expected = F.scaled_dot_product_attention(*whole, attn_mask=mask)
+            expected.backward(grad)
+            kept, dims = [*given, grad], [2] * 4
+            if mask.shape[-2] > 1:
+                kept, dims = [*kept, mask.clone()], [*dims, mask.dim() - 2]
+            with context_parallel(mesh, buffers=kept, buffer_seq_dims=dims):
+                parts = [one.detach().requires_grad_() for one in kept[:3]]
+                out = F.scaled_dot_product_attention(*parts, attn_mask=kept[4] if len(kept) == 5 else mask)
+                out.backward(kept[3])
+                made = context_parallel_unshard(mesh, [out, *(one.grad for one in parts)], [2] * 4)
+            found[name, balanced] = _apart(made, [expected, *(one.grad for one in whole)])
+    return found
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_masks_over_all_parts(size: int) -> None:
+    for found in run(size, _masked, size):
+        assert len(found) == 8 and max(found.values()) < 1e-5, found
+
+
 @pytest.mark.parametrize("size", [2, 3])
 def test_attention_over_all_parts(size: int) -> None:
     for found in run(size, _attention, size):
@@ -101,8 +138,14 @@ def _mistakes(rank: int) -> None:
     ):
         pass
     with context_parallel(mesh):
-        with pytest.raises(NotImplementedError, match="attn_mask and dropout_p"):
+        with pytest.raises(NotImplementedError, match="dropout_p is not taken"):
             F.scaled_dot_product_attention(x, x, x, dropout_p=0.1)
+        with pytest.raises(NotImplementedError, match="requires no gradient"):
+            F.scaled_dot_product_attention(x, x, x, taeda.ones(4, 4, requires_grad=True))
+        with pytest.raises(ValueError, match="columns for all keys"):
+            F.scaled_dot_product_attention(x, x, x, taeda.ones(4, 3))
+        with pytest.raises(RuntimeError, match="exclude each other"):
+            F.scaled_dot_product_attention(x, x, x, taeda.ones(4, 4), is_causal=True)
         with pytest.raises(ValueError, match="batch, heads, length, width"):
             F.scaled_dot_product_attention(x[0], x[0], x[0])
         with pytest.raises(ValueError, match="one sequence"):

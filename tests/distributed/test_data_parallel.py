@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib
 from typing import Any
 
 import pytest
@@ -228,6 +229,39 @@ def test_hooks() -> None:
         assert losses["FP16_COMPRESS"][0] == losses["BF16_COMPRESS"][0] == losses["ALLREDUCE"][0]
 
 
+def _thin(library: str, rank: int, at_once: bool) -> list[float]:
+    """The losses of a training that sends thin matrices; parameters of one shape do not stand side by side."""
+    lib, dist, hooks, parallel = (
+        importlib.import_module(f"{library}{part}")
+        for part in ("", ".distributed", ".distributed.algorithms.ddp_comm_hooks.powerSGD_hook", ".nn.parallel")
+    )
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    try:
+        lib.manual_seed(0)
+        module = lib.nn.Sequential(*(lib.nn.Linear(*sizes) for sizes in ((12, 16), (16, 12), (12, 16), (16, 16))))
+        ddp, x = parallel.DistributedDataParallel(module), lib.randn(6, 12)
+        state = hooks.PowerSGDState(None, rank, 2, 0.5, batch_tensors_with_same_shape=at_once)
+        ddp.register_comm_hook(state, hooks.powerSGD_hook)
+        optimizer, losses = lib.optim.SGD(module.parameters(), 0.2), []
+        for _ in range(6):
+            optimizer.zero_grad()
+            loss = (ddp(x) - 1).square().mean()
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+        return losses
+    finally:
+        dist.destroy_process_group()
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("at_once", [False, True])
+@pytest.mark.parametrize("rank", [1, 2, 4])
+def test_thin_matrices_are_those_of_pytorch(rank: int, at_once: bool) -> None:
+    pytest.importorskip("torch")
+    assert _thin("taeda", rank, at_once) == pytest.approx(_thin("torch", rank, at_once), rel=1e-4)
+
+
 def _zero(rank: int) -> list[Any]:
     taeda.manual_seed(0)
     ours = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 3))
@@ -279,6 +313,44 @@ def _zero(rank: int) -> list[Any]:
 
 def test_an_optimiser_in_shares() -> None:
     assert run(2, _zero) == [[True, True, 2, True, True], [True, True, 2, True, True, True, True]]
+
+
+class _Heads(nn.Module):
+    """Some batches use one head, some the other."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        taeda.manual_seed(0)
+        self.body, self.heads = nn.Linear(4, 6), nn.ModuleList(nn.Linear(6, 3) for _ in range(2))
+
+    def forward(self, x: Any, at: int) -> Any:
+        return self.heads[at](taeda.tanh(self.body(x)))
+
+
+def _shares_of_uneven(rank: int, by_all: bool) -> float:
+    ours, theirs, batches = _Heads(), _Heads(), (2, 5)
+    ddp = DistributedDataParallel(ours, find_unused_parameters=True)
+    zero = ZeroRedundancyOptimizer(ours.parameters(), taeda.optim.Adam, lr=0.05)
+    adam = taeda.optim.Adam(theirs.parameters(), lr=0.05)
+    taeda.manual_seed(1)
+    x = taeda.randn(2, 5, 3, 4)
+    with Join([ddp, zero], divide_by_initial_world_size=by_all):
+        for at in range(batches[rank]):
+            zero.zero_grad()
+            ddp(x[rank, at], at // 3).square().mean().backward()
+            zero.step()
+    for at in range(5):
+        adam.zero_grad()
+        losses = [theirs(x[one, at], at // 3).square().mean() for one in range(2) if at < batches[one]]
+        (sum(losses) / (2 if by_all else len(losses))).backward()
+        adam.step()
+    pairs = zip(ours.parameters(), theirs.parameters(), strict=True)
+    return max(float((one - other).abs().max()) for one, other in pairs)
+
+
+@pytest.mark.parametrize("by_all", [True, False])
+def test_shares_of_who_ran_out_go_on(by_all: bool) -> None:
+    assert max(run(2, _shares_of_uneven, by_all)) < 1e-5
 
 
 def _batch_of_many(rank: int) -> bool:

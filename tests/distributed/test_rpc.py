@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import socket
 import threading
 import time
@@ -324,6 +325,35 @@ def test_a_worker_that_dies() -> None:
         time.sleep(30)
 
     assert run(2, body, setup=False, may_die=True)[0] is True
+
+
+@pytest.mark.parametrize("stopped", [0, 1])
+def test_a_worker_that_was_stopped(stopped: int) -> None:
+    """Whoever does not answer is named within the time that was given, the store's own process too."""
+
+    def body(rank: int) -> Any:
+        options = rpc.TensorPipeRpcBackendOptions(rpc_timeout=20)
+        rpc.init_rpc(f"worker{rank}", rank=rank, world_size=2, rpc_backend_options=options)
+        if rank == stopped:
+            time.sleep(60)
+        name = f"worker{stopped}"
+        process = rpc.rpc_sync(name, os.getpid)
+        lost = rpc.remote(name, Box)
+        os.kill(process, signal.SIGSTOP)
+        try:
+            for value in (1, taeda.zeros(1 << 23)):  # more than the system takes for it
+                with pytest.raises(RuntimeError, match=f"{name}.*more than"):
+                    rpc.rpc_sync(name, _same, (value,), timeout=0.3)
+            began = time.monotonic()
+            with pytest.raises(RuntimeError, match=f"worker{rank} waits for .*{name}"):
+                rpc.shutdown(timeout=1)
+            assert time.monotonic() - began < 8
+        finally:
+            os.kill(process, signal.SIGKILL)
+        del lost
+        return True
+
+    assert run(2, body, setup=False, may_die=True)[1 - stopped] is True
 
 
 def test_strangers_are_not_listened_to() -> None:

@@ -11,7 +11,7 @@ import taeda
 import taeda.nn.functional as F
 from taeda import nn
 from taeda.distributed.device_mesh import init_device_mesh
-from taeda.distributed.fsdp import FullyShardedDataParallel, fully_shard
+from taeda.distributed.fsdp import FullyShardedDataParallel, ShardingStrategy, StateDictType, fully_shard
 from taeda.distributed.tensor import DTensor, Replicate, Shard, distribute_tensor
 from taeda.distributed.tensor.parallel import (
     ColwiseParallel,
@@ -80,10 +80,10 @@ def words() -> Any:
     return taeda.randint(WORDS, (2, 6)), taeda.randint(WORDS, (2, 6)).flatten()
 
 
-def worst(net: nn.Module, whole: nn.Module) -> float:
+def worst(net: nn.Module, whole: nn.Module, grads: bool = True) -> float:
     found = 0.0
     for one, other in zip(net.parameters(), whole.parameters(), strict=True):
-        for a, b in ((one, other), (one.grad, other.grad)):
+        for a, b in ((one, other), (one.grad, other.grad))[: 1 + grads]:
             full = a.full_tensor() if isinstance(a, DTensor) else a
             found = max(found, float((full.detach() - b.detach()).abs().max()))
     return found
@@ -143,34 +143,85 @@ def test_with_parameters_sharded_too() -> None:
     assert run(4, _in_two_ways) == [[True, True, (WIDTH // 4, WIDTH), 2]] * 4
 
 
-def _flat_in_two_ways(rank: int) -> list[bool]:
-    """Trains as the whole does; what would take a part for all is refused."""
-    mesh = init_device_mesh("cpu", (2, 2), mesh_dim_names=("dp", "tp"))
-    net, whole = Net(), Net()
+def _flat(mesh: Any, named: bool) -> Any:
+    net = Net()
     parallelize_module(net, mesh["tp"], PLAIN)
-    wrapped = FullyShardedDataParallel(net, device_mesh=mesh["dp"], use_orig_params=True)
+    for at, block in enumerate(net.blocks):
+        net.blocks[at] = FullyShardedDataParallel(block, device_mesh=mesh["dp"], use_orig_params=named)
+    wrapped = FullyShardedDataParallel(net, device_mesh=mesh["dp"], use_orig_params=named)
+    return wrapped, taeda.optim.Adam(wrapped.parameters(), lr=0.01, eps=1e-3)  # some gradients are noise
+
+
+def _far(state: dict[str, Any], wanted: dict[str, Any], mesh: Any = None) -> list[str]:
+    """The names of what differs, or is cut where it is not to be, or the other way round."""
+    found = [] if set(state) == set(wanted) else ["names"]
+    for name, value in state.items():
+        cut = isinstance(value, DTensor)
+        full = value.full_tensor() if isinstance(value, DTensor) else value
+        if cut != (mesh is not None and value.dim() > 0) or not taeda.allclose(full, wanted[name], atol=1e-5):
+            found.append(name)
+        elif isinstance(value, DTensor) and (value.device_mesh != mesh or value.placements[0] != Shard(0)):
+            found.append(f"{name} lies as {value.placements}")
+    return found
+
+
+def _flat_in_two_ways(rank: int, named: bool) -> list[Any]:
+    """Trains as the whole does, gives its state in both ways, and goes on from that state as the whole does."""
+    mesh, found = init_device_mesh("cpu", (2, 2), mesh_dim_names=("dp", "tp")), list[Any]()
     x, target = words()
-    mine = mesh["dp"].get_local_rank()
-    ours, theirs = (taeda.optim.SGD(one.parameters(), lr=0.1, momentum=0.9) for one in (wrapped, whole))
-    near = []
-    for _ in range(2):
+    mine, whole = mesh["dp"].get_local_rank(), Net()
+    theirs = taeda.optim.Adam(whole.parameters(), lr=0.01, eps=1e-3)
+
+    def step(wrapped: Any, ours: Any) -> None:
         ours.zero_grad(), theirs.zero_grad()
-        mean = F.cross_entropy(wrapped(x[mine : mine + 1]).flatten(0, 1), target.view(2, 6)[mine])
-        mean.backward()
+        F.cross_entropy(wrapped(x[mine : mine + 1]).flatten(0, 1), target.view(2, 6)[mine]).backward()
         F.cross_entropy(whole(x).flatten(0, 1), target).backward()
-        wanted = F.cross_entropy(whole(x[mine : mine + 1]).flatten(0, 1), target.view(2, 6)[mine])
-        near.append(abs(float(mean) - float(wanted)) < 1e-4)
+        norms = float(wrapped.clip_grad_norm_(0.3)), float(nn.utils.clip_grad_norm_(whole.parameters(), 0.3))
         ours.step(), theirs.step()
-    states = FullyShardedDataParallel.optim_state_dict
-    for refused in (wrapped.state_dict, lambda: wrapped.load_state_dict(whole.state_dict()),
-                    lambda: wrapped.clip_grad_norm_(1.0), lambda: states(wrapped, ours)):  # fmt: skip
-        with pytest.raises(RuntimeError, match="wrap it with fully_shard"):
-            refused()
-    return near
+        found.append(abs(norms[0] - norms[1]) < 1e-5)
+
+    wrapped, ours = _flat(mesh, named)
+    step(wrapped, ours), step(wrapped, ours)
+    names = [name for name, _ in whole.named_parameters()]
+    for kind, where in ((StateDictType.FULL_STATE_DICT, None), (StateDictType.SHARDED_STATE_DICT, mesh)):
+        with FullyShardedDataParallel.state_dict_type(wrapped, kind):
+            state, moments = wrapped.state_dict(), FullyShardedDataParallel.optim_state_dict(wrapped, ours)
+        found += _far(state, whole.state_dict(), where)
+        for at, name in enumerate(names):
+            found += _far(moments["state"][name], theirs.state_dict()["state"][at], where)
+        again, optimizer = _flat(mesh, named)
+        with taeda.no_grad():
+            for parameter in again.parameters():
+                parameter.zero_()
+        with FullyShardedDataParallel.state_dict_type(again, kind):
+            again.load_state_dict(state)
+            optimizer.load_state_dict(FullyShardedDataParallel.optim_state_dict_to_load(again, optimizer, moments))
+        wrapped, ours = again, optimizer
+        step(wrapped, ours)
+    with FullyShardedDataParallel.summon_full_params(wrapped):
+        found.append(worst(wrapped.module, whole, grads=False) < 1e-5)
+    return found
 
 
-def test_states_of_parameters_cut_twice_are_refused() -> None:
-    assert run(4, _flat_in_two_ways) == [[True, True]] * 4
+@pytest.mark.parametrize("named", [True, False])
+def test_states_of_parameters_cut_twice(named: bool) -> None:
+    assert run(4, _flat_in_two_ways, named) == [[True] * 5] * 4
+
+
+def _flat_without_a_mesh(rank: int) -> None:
+    net = Net()
+    parallelize_module(net, init_device_mesh("cpu", (2,)), PLAIN)
+    wrapped = FullyShardedDataParallel(net, sharding_strategy=ShardingStrategy.NO_SHARD)
+    assert type(wrapped.state_dict()["words.weight"]) is taeda.Tensor
+    with (
+        FullyShardedDataParallel.state_dict_type(wrapped, StateDictType.SHARDED_STATE_DICT),
+        pytest.raises(RuntimeError, match="wants one mesh of both cuts"),
+    ):
+        wrapped.state_dict()
+
+
+def test_parts_of_two_cuts_want_one_mesh() -> None:
+    run(2, _flat_without_a_mesh)
 
 
 def _copied(rank: int) -> list[Any]:

@@ -23,10 +23,10 @@ class FlatGroup(ShardedGroup):
 
     def __init__(
         self, parameters: Sequence[nn.Parameter], places: Any, processes: Processes, precision: Precision,
-        owner: nn.Module, as_views: bool,
+        owner: nn.Module, as_views: bool, mesh: Any = None,
     ) -> None:  # fmt: skip
         super().__init__(parameters, places, processes, precision, FlatLayout)
-        self.owner, self.as_views = owner, as_views
+        self.owner, self.as_views, self.mesh = owner, as_views, mesh
         # What modules have while nobody uses it: they tell their shapes, and whether they have a bias.
         self.absent = [taeda.empty(p.shape, dtype=p.dtype, device="meta") for p in parameters]
         if as_views:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
+import taeda
 from taeda import Tensor, nn
 from taeda.distributed.fsdp._flat_param import FlatGroup
+from taeda.distributed.fsdp._outer import local, seen
 from taeda.distributed.fsdp._unit import Unit, units_in
 
 
@@ -42,10 +44,11 @@ def show(unit: Unit, with_grads: bool = False, rank0_only: bool = False) -> list
     made = []
     for group in unit.groups:
         assert isinstance(group, FlatGroup)
-        full = [nn.Parameter(one, trained) for one, trained in zip(group.full(), group.trained, strict=True)]
+        values = zip(group.full(), group.outer, group.trained, strict=True)
+        full = [nn.Parameter(seen(one, outer), trained) for one, outer, trained in values]
         if with_grads:
-            for one, grad in zip(full, _full_grads(group), strict=True):
-                one.grad = grad
+            for one, outer, grad in zip(full, group.outer, _full_grads(group), strict=True):
+                one.grad = None if grad is None else seen(grad, outer)
         if not rank0_only or group.processes.rank == 0:
             group.show_full(full)
         made.append(full)
@@ -82,7 +85,7 @@ def _full_grads(group: FlatGroup) -> list[Tensor | None]:
 def _keep_grads(group: FlatGroup, parameters: list[nn.Parameter]) -> None:
     from taeda.distributed.fsdp._layout import own_shard
 
-    grads: list[Tensor] = [one.new_zeros(one.shape) if one.grad is None else one.grad for one in parameters]
+    grads = [taeda.zeros_like(local(one)) if one.grad is None else local(one.grad) for one in parameters]
     shard = own_shard(group.layout, grads, group.processes.rank)
     for view, one in zip(group.views(shard), group.sharded, strict=True):
         if one.grad is not None:

@@ -6,7 +6,7 @@ objects for good, while the memory below them comes and goes. Their gradients ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import taeda
@@ -14,6 +14,7 @@ from taeda import Tensor, nn
 from taeda.distributed import _collectives as collectives
 from taeda.distributed._reduce_op import ReduceOp
 from taeda.distributed.fsdp._layout import FlatLayout, Layout, RowLayout, own_shard
+from taeda.distributed.fsdp._outer import local
 
 
 class Processes(NamedTuple):
@@ -46,15 +47,6 @@ class Precision(NamedTuple):
 Place = tuple[nn.Module, str]
 
 
-def refuse_cut_twice(groups: Iterable[ShardedGroup], function: str) -> None:
-    """RuntimeError if parameters are tensor-parallel ones: by the cut of ``groups`` alone, a part passes for all."""
-    if any(outer is not None for group in groups for outer in group.outer):
-        raise RuntimeError(
-            f"{function}: the model has tensor-parallel parameters, of which FullyShardedDataParallel knows this "
-            "process's part alone; wrap it with fully_shard, whose parameters are DTensors of both cuts"
-        )
-
-
 class ShardedGroup:
     """``parameters`` of one dtype, cut over ``processes``.
 
@@ -69,7 +61,7 @@ class ShardedGroup:
         precision: Precision, layout: type[FlatLayout] | type[RowLayout], dims: Sequence[int] | None = None,
     ) -> None:  # fmt: skip
         self.places, self.processes, self.precision = list(places), processes, precision
-        plain = [_local(one) for one in parameters]
+        plain = [local(one) for one in parameters]
         shapes = [tuple(one.shape) for one in plain]
         ranks = processes.ranks
         self.layout: Layout = FlatLayout(shapes, ranks) if layout is FlatLayout else RowLayout(shapes, ranks, dims)
@@ -194,7 +186,7 @@ class ShardedGroup:
         """Puts this process's part of whole parameters into its shard."""
         with taeda.no_grad():
             self.shard.copy_(
-                own_shard(self.layout, [_local(one).to(self.dtype) for one in parameters], self.processes.rank)
+                own_shard(self.layout, [local(one).to(self.dtype) for one in parameters], self.processes.rank)
             )
 
     # ---- gradients
@@ -220,7 +212,7 @@ class ShardedGroup:
             grad: Any = leaf.grad
             if grad is not None and spec is not None:
                 grad = grad.redistribute(placements=spec.placements)
-            grads.append(None if grad is None else _local(grad))
+            grads.append(None if grad is None else local(grad))
             leaf.grad = None
         return grads
 
@@ -281,7 +273,3 @@ class ShardedGroup:
     def views(self, shard: Tensor) -> list[Any]:
         """For each parameter its part of a shard, as `sharded` has them."""
         raise NotImplementedError
-
-
-def _local(tensor: Any) -> Tensor:
-    return tensor._local_tensor if hasattr(tensor, "_local_tensor") else tensor

@@ -11,9 +11,9 @@ from taeda.distributed import _objects as objects
 from taeda.distributed._queries import _get_default_group, get_rank, get_world_size
 from taeda.distributed._world import is_initialized
 from taeda.distributed.fsdp._flat_param import FlatGroup
-from taeda.distributed.fsdp._group import refuse_cut_twice
 from taeda.distributed.fsdp._layout import own_shard
-from taeda.distributed.fsdp._state_dicts import clean, cut, settings_of, whole
+from taeda.distributed.fsdp._outer import part_of, whole
+from taeda.distributed.fsdp._state_dicts import clean, cut, full, settings_of
 from taeda.distributed.fsdp._unit import units_in
 from taeda.distributed.fsdp.api import (
     FullOptimStateDictConfig,
@@ -85,7 +85,6 @@ def _saved(
     by_id = dict(zip(map(id, order), ids, strict=True))
     if kind is StateDictType.LOCAL_STATE_DICT:
         return state  # type: ignore[no-any-return]
-    refuse_cut_twice(table.groups, "FullyShardedDataParallel.optim_state_dict")
     result: State = {}
     for group in table.groups:
         own = [by_id.get(id(one)) for one in group.sharded]
@@ -129,10 +128,11 @@ def _group_states(group: FlatGroup, states: list[State], kind: StateDictType, dt
             for view, one in zip(group.views(shard), states, strict=True):
                 if _is_cut(one.get(name)):
                     view.copy_(one[name].detach().view(view.shape))
-            full = group.whole_of(shard)
+            gathered = group.whole_of(shard)
+            sharded = kind is StateDictType.SHARDED_STATE_DICT
             for at in cuts:
-                sharded = kind is StateDictType.SHARDED_STATE_DICT
-                results[at][name] = cut(full[at], group, dtensor=dtensors) if sharded else full[at].clone()
+                value = gathered[at]
+                results[at][name] = cut(value, group, at, dtensors) if sharded else full(value, group, at)
         for at, one in enumerate(known):
             if name in one and at not in cuts:
                 value = one[name][0]
@@ -160,7 +160,6 @@ def optim_state_dict_to_load(
 
 def _to_load(model: nn.Module, optim: Any, given: State) -> State:
     table = _Parameters(model)
-    refuse_cut_twice(table.groups, "FullyShardedDataParallel.optim_state_dict_to_load")
     order = [one for group in optim.param_groups for one in group["params"]]
     numbers = {id(one): number for number, one in enumerate(order)}
     state: dict[int, State] = {}
@@ -198,11 +197,12 @@ def _cut_states(group: FlatGroup, states: list[State]) -> list[State]:
                 if value is not None:
                     result[name] = value.clone() if isinstance(value, Tensor) else value
             continue
-        whole_values = [None if value is None else whole(value) for value in values]
-        dtype = next(value.dtype for value in whole_values if value is not None)
-        full = [taeda.zeros(shape, dtype=dtype) if value is None else value
-                for value, shape in zip(whole_values, group.layout.shapes, strict=True)]  # fmt: skip
-        shard = own_shard(group.layout, full, group.processes.rank)
+        parts = [None if value is None else part_of(value, outer)
+                 for value, outer in zip(values, group.outer, strict=True)]  # fmt: skip
+        dtype = next(part.dtype for part in parts if part is not None)
+        gathered = [taeda.zeros(shape, dtype=dtype) if part is None else part
+                    for part, shape in zip(parts, group.layout.shapes, strict=True)]  # fmt: skip
+        shard = own_shard(group.layout, gathered, group.processes.rank)
         for at, (result, view) in enumerate(zip(results, group.views(shard), strict=True)):
             if not group.as_views or values[at] is not None:
                 result[name] = view.clone()

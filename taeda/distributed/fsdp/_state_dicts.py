@@ -8,7 +8,7 @@ from typing import Any
 import taeda
 from taeda import Tensor, nn
 from taeda.distributed.fsdp._full_params import hide, show
-from taeda.distributed.fsdp._group import refuse_cut_twice
+from taeda.distributed.fsdp._outer import cut_too, is_part, local, part_of, seen, whole
 from taeda.distributed.fsdp.api import (
     FullOptimStateDictConfig,
     FullStateDictConfig,
@@ -56,7 +56,6 @@ def register(module: Any) -> None:
 def _before_saving(module: Any, prefix: str, keep_vars: bool) -> None:
     module._shown = None
     if module._settings.state_dict_type is not StateDictType.LOCAL_STATE_DICT and not is_full(module):
-        refuse_cut_twice(module._unit.groups, "FullyShardedDataParallel.state_dict")
         module._shown = show(module._unit)
 
 
@@ -67,12 +66,12 @@ def _after_saving(module: Any, state: dict[str, Any], prefix: str, metadata: Any
     if shown is not None:
         hide(module._unit, shown, writeback=False)
     sharded = settings.state_dict_type is StateDictType.SHARDED_STATE_DICT
-    for name, group in own.items():
+    dtensors = getattr(settings.state_dict_config, "_use_dtensor", True)
+    for name, (group, at) in own.items():
         if name not in state or settings.state_dict_type is StateDictType.LOCAL_STATE_DICT:
             continue
-        value = state[name]
-        dtensors = getattr(settings.state_dict_config, "_use_dtensor", True)
-        state[name] = cut(value.detach(), group, module._device_mesh, dtensors) if sharded else value.clone()
+        value = local(state[name].detach())
+        state[name] = cut(value, group, at, dtensors) if sharded else full(value, group, at)
     for name, dtype in module._buffer_dtypes.items():
         if (key := f"{prefix}{WRAPPED}.{name}") in state:
             state[key] = state[key].to(dtype)
@@ -89,15 +88,15 @@ def _rank(module: Any) -> int:
     return int(module.process_group.rank())
 
 
-def _own_names(module: Any, prefix: str) -> dict[str, Any]:
-    """The names, within the state, of the parameters of this wrapper, with their groups."""
-    found: dict[str, Any] = {}
+def _own_names(module: Any, prefix: str) -> dict[str, tuple[Any, int]]:
+    """The names, within the state, of the parameters of this wrapper, with their groups and their places there."""
+    found: dict[str, tuple[Any, int]] = {}
     names = {id(one): name for name, one in module.named_modules(remove_duplicate=False)}
     for group in module._unit.groups:
-        for places in group.places:
+        for at, places in enumerate(group.places):
             for part, name in places:
                 path = names[id(part)]
-                found[f"{prefix}{path}.{name}" if path else prefix + name] = group
+                found[f"{prefix}{path}.{name}" if path else prefix + name] = group, at
     return found
 
 
@@ -112,14 +111,23 @@ def mesh_of(processes: Any, given: Any = None) -> Any:
     return _meshes[processes]
 
 
-def cut(value: Tensor, group: Any, mesh: Any = None, dtensor: bool = True) -> Any:
-    """A DTensor, or a `ShardedTensor`, of a whole tensor, cut along its first dimension over the processes that have
-    shards."""
+def full(value: Tensor, group: Any, at: int) -> Tensor:
+    """A new tensor, whole along every cut, of what a group has of a parameter when it is gathered."""
+    made: Tensor = value.clone() if group.outer[at] is None else whole(seen(value, group.outer[at]))
+    return made
+
+
+def cut(value: Tensor, group: Any, at: int, dtensor: bool = True) -> Any:
+    """A DTensor, or a `ShardedTensor`, of a gathered tensor, cut along its first dimension over the processes that
+    have shards."""
     from taeda.distributed.tensor import DTensor, Replicate, Shard
     from taeda.distributed.tensor._redistribute import local_of
     from taeda.distributed.tensor._spec import DTensorSpec
 
     processes = group.processes.shard or group.processes.replicate
+    outer, mesh = group.outer[at], group.mesh
+    if outer is not None or dtensor and is_part(mesh):
+        return cut_too(value, outer, mesh, value.dim() > 0 and group.processes.shard is not None)
     if processes is None or value.dim() == 0:
         return value.clone()
     if not dtensor:
@@ -131,13 +139,6 @@ def cut(value: Tensor, group: Any, mesh: Any = None, dtensor: bool = True) -> An
     return DTensor(local_of(value, spec).clone(), spec, requires_grad=False)
 
 
-def whole(value: Any) -> Any:
-    """A tensor whole, if it is cut."""
-    if hasattr(value, "local_shards"):
-        return value._whole()
-    return value.full_tensor() if hasattr(value, "full_tensor") else value
-
-
 def _before_loading(module: Any, state: dict[str, Any], prefix: str, *_: Any) -> None:
     before = f"{prefix}{WRAPPED}."
     for name in [name for name in state if name.startswith(prefix) and not name.startswith(before)]:
@@ -145,11 +146,10 @@ def _before_loading(module: Any, state: dict[str, Any], prefix: str, *_: Any) ->
     module._shown = None
     if module._settings.state_dict_type is StateDictType.LOCAL_STATE_DICT or is_full(module):
         return
-    refuse_cut_twice(module._unit.groups, "FullyShardedDataParallel.load_state_dict")
-    for name in _own_names(module, prefix):
+    for name, (group, at) in _own_names(module, prefix).items():
         if name in state:
             with taeda.no_grad():
-                state[name] = whole(state[name])
+                state[name] = seen(part_of(state[name], group.outer[at]), group.outer[at])
     module._shown = show(module._unit)
 
 

@@ -137,7 +137,7 @@ class FullyShardedDataParallel(nn.Module):
         for parameters in _wrapping.groups_of(self.module, left, self._use_orig_params):
             places = list(parameters.values())
             groups.append(FlatGroup(list(parameters), places, self.processes, precision, self._fsdp_wrapped_module,
-                                    self._use_orig_params))  # fmt: skip
+                                    self._use_orig_params, self._device_mesh))  # fmt: skip
         unit = _FlatUnit(self, groups, precision, False if self.sharding_strategy in _KEEPS_WHOLE else None)
         unit.casts_root_inputs = mixed.cast_root_forward_inputs
         unit.prefetches = self.backward_prefetch is not None

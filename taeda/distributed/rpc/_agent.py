@@ -173,6 +173,7 @@ class Agent:
 
     def _send(self, to: WorkerInfo, kind: Kind, value: Any, timeout: float, future: Future[Any] | Waiter) -> None:
         seconds = self.rpc_timeout if timeout == constants.UNSET_RPC_TIMEOUT else timeout
+        deadline = time.monotonic() + seconds if seconds > 0 else None
         packed = pickling.pack(value)
         number = next(self._numbers)
         graph = graphs.leave(to.id, packed.tensors)
@@ -181,14 +182,14 @@ class Agent:
             with self.idle:
                 self._calls[number] = _Call(future, to, connection, graph[0] if graph else None)
                 self.sent += 1
-            connection.send(kind, number, graph, packed)
+            connection.send(kind, number, graph, packed, deadline)
         except OSError as error:
             self._end(number, error=_unreachable(to, error))
             if isinstance(future, Waiter) or not future.done():
                 self._changed()
                 raise _unreachable(to, error) from None
-        if seconds > 0:
-            self._links.at(time.monotonic() + seconds, lambda: self._late(number, seconds))
+        if deadline is not None:
+            self._links.at(deadline, lambda: self._late(number, seconds))
 
     def _connection(self, to: WorkerInfo) -> Connection:
         found = self._connections.get(to.id)
@@ -199,7 +200,11 @@ class Agent:
                 raise OSError("this worker has shut down")
             if to.id not in self._connections:
                 wait = self.rpc_timeout or constants.DEFAULT_RPC_TIMEOUT_SEC
-                self._connections[to.id] = self._links.connect(*self.addresses[to.id], to.id, wait)
+                made = self._links.connect(*self.addresses[to.id], to.id, wait)
+                if self.closed:
+                    made.close()
+                    raise OSError("this worker has shut down")
+                self._connections[to.id] = made
             return self._connections[to.id]
 
     def _take(self, number: int) -> _Call | None:
@@ -358,10 +363,16 @@ class Agent:
         with self.idle:
             return self.idle.wait_for(lambda: not self._calls and not self._running, left)
 
+    def under_way(self) -> str:
+        """What this worker waits for, in words."""
+        asked = sorted({call.to.name for call in list(self._calls.values())})
+        if asked:
+            return f"{self.worker.name} waits for answers from {', '.join(asked)}"
+        return f"{self.worker.name} has calls of others to answer"
+
     def close(self) -> None:
         """Ends all connections. What waits for an answer is told so."""
-        with self._connecting:
-            self.closed = True
+        self.closed = True  # whoever is about to connect sees it
         self._links.close()
         for number in list(self._calls):
             self._end(number, error=RuntimeError("taeda.distributed.rpc: this worker has shut down"))

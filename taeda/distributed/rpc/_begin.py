@@ -98,6 +98,7 @@ def begin(store: Any, name: str, rank: int, world_size: int, rpc_backend_options
             its_name, its_host, its_port = text.decode().split(" ")
             agent.workers.append(WorkerInfo(its_name, other))
             agent.addresses.append((its_host, int(its_port)))
+        agent.meeting.server = agent.workers[0].name
     except BaseException:
         agent.close()
         raise

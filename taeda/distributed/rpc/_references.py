@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import queue
 import threading
+import time
 import weakref
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,6 +22,7 @@ from taeda.futures import Future
 if TYPE_CHECKING:
     from taeda.distributed.rpc.rref import RRef
 
+_PATIENCE = 2.0  # seconds
 Id = tuple[int, int]  # of an object or a fork: the worker that made it up, and a number
 
 
@@ -119,17 +121,23 @@ class References:
             pass
 
     def stop(self) -> None:
-        """Ends what `start` began, when all owners have been told."""
+        """Ends what `start` began, when all owners have been told; one that does not listen is waited for in vain."""
         self._dead.put(None)
         if self._undertaker is not None:
-            self._undertaker.join()
+            self._undertaker.join(_PATIENCE)
 
-    def drain(self) -> None:
-        """Deletes all forks that this worker still has."""
+    def drain(self, deadline: float | None = None) -> None:
+        """Deletes all forks that this worker still has.
+
+        Raises:
+            RuntimeError: an owner was not told before the deadline.
+        """
         for user in list(self.users):
             user._delete()
         while not self._dead.empty():
-            threading.Event().wait(0.001)
+            if deadline is not None and time.monotonic() > deadline:
+                raise RuntimeError(f"taeda.distributed.rpc.shutdown: timed out: {self.agent.under_way()}")
+            time.sleep(0.001)
 
 
 _current: References | None = None

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pickle
+import select
 import socket
 import struct
 import threading
+import time
 from collections.abc import Callable, Generator
 from enum import IntEnum
 from typing import Any, NamedTuple
@@ -62,11 +64,13 @@ class Connection:
     def fileno(self) -> int:
         return self.link.fileno()
 
-    def send(self, kind: Kind, number: int, graph: tuple[int, int] | None, packed: Packed) -> None:
+    def send(
+        self, kind: Kind, number: int, graph: tuple[int, int] | None, packed: Packed, deadline: float | None = None
+    ) -> None:
         """Sends a message, whole.
 
         Raises:
-            OSError: the connection is lost.
+            OSError: the connection is lost; it is if the other end takes nothing before the ``deadline``.
         """
         dense = [pickling.parts_of(tensor) for tensor in packed.tensors]
         shapes = [tuple(pickling.shape_of(tensor, parts)) for tensor, parts in zip(packed.tensors, dense)]
@@ -77,13 +81,31 @@ class Connection:
             memoryview(packed.data),
             *(pickling.memory_of(part) for parts in dense for part in parts),
         ]
-        with self._lock:
-            self._send([part for part in parts if len(part)])
+        if not self._lock.acquire(timeout=-1 if deadline is None else max(0.0, deadline - time.monotonic())):
+            raise TimeoutError("another message to it was not taken")
+        try:
+            self._send([part for part in parts if len(part)], deadline)
+        finally:
+            self._lock.release()
 
-    def _send(self, parts: list[memoryview]) -> None:
+    def _wait_for_room(self, deadline: float | None) -> None:
+        ready = select.poll()
+        try:
+            ready.register(self.link, select.POLLOUT)
+        except ValueError:
+            raise OSError("the connection has ended") from None
+        if not ready.poll(None if deadline is None else max(0.0, 1000 * (deadline - time.monotonic()))):
+            self.link.shutdown(socket.SHUT_RDWR)  # a message that ends within cannot be followed by another
+            raise TimeoutError("it takes no messages: the call ran for more than its timeout")
+
+    def _send(self, parts: list[memoryview], deadline: float | None) -> None:
         first = 0
         while first < len(parts):
-            sent = self.link.sendmsg(parts[first : first + _MOST_PARTS])
+            try:
+                sent = self.link.sendmsg(parts[first : first + _MOST_PARTS], [], socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                self._wait_for_room(deadline)
+                continue
             while first < len(parts) and sent >= len(parts[first]):
                 sent -= len(parts[first])
                 first += 1

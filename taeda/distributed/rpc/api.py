@@ -63,17 +63,17 @@ def _barrier(worker_names: Sequence[str]) -> None:
     _all_gather(None, worker_names)
 
 
-def _wait_all_workers(timeout: float = constants.DEFAULT_SHUTDOWN_TIMEOUT) -> None:
-    """Waits until no worker has anything to ask or to answer."""
+def _wait_all_workers(timeout: float = constants.DEFAULT_SHUTDOWN_TIMEOUT, deadline: float | None = None) -> None:
+    """Waits until no worker has anything to ask or to answer; at most ``timeout`` seconds, or to the ``deadline``."""
     agent = this_agent()
-    deadline = time.monotonic() + timeout if timeout else None
+    if deadline is None and timeout:
+        deadline = time.monotonic() + timeout
     before: Any = None
     while True:
         if not agent.wait_until_idle(deadline):
-            raise RuntimeError(
-                f"taeda.distributed.rpc.shutdown: calls of {agent.worker} are under way after {timeout} s"
-            )
-        counts = agent.meeting.gather((agent.sent, agent.handled), _names(None), timeout)
+            raise RuntimeError(f"taeda.distributed.rpc.shutdown: timed out after {timeout:g} s: {agent.under_way()}")
+        left = 0 if deadline is None else max(0.001, deadline - time.monotonic())
+        counts = agent.meeting.gather((agent.sent, agent.handled), _names(None), left)
         sent, handled = (sum(values) for values in zip(*counts.values()))
         if sent == handled and counts == before:
             return
@@ -87,15 +87,16 @@ def shutdown(graceful: bool = True, timeout: float = constants.DEFAULT_SHUTDOWN_
         timeout: seconds for that; 0 for no end.
 
     Raises:
-        RuntimeError: this process is no worker, or others took longer.
+        RuntimeError: this process is no worker, or others took longer, or have died; it names them.
     """
     context = references.current()
     agent = context.agent
+    deadline = time.monotonic() + timeout if timeout else None
     try:
         if graceful:
-            _wait_all_workers(timeout)
-            context.drain()
-            _wait_all_workers(timeout)
+            _wait_all_workers(timeout, deadline)
+            context.drain(deadline)
+            _wait_all_workers(timeout, deadline)
     finally:
         references.set_current(None)
         context.stop()

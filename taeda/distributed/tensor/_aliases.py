@@ -23,7 +23,7 @@ def note_base(out: Any, local: Any, func: Any, args: Any, kwargs: Any, kind: Any
 
 def store(tensor: Any, local: Any, placements: Placements) -> None:
     """Puts into ``tensor`` the part ``local`` of what lies as ``placements``, which may be its own part."""
-    moved = move(local, tensor._spec._replace(placements=placements), tensor.placements)
+    moved = move(local, tensor._spec._replace(placements=placements), tensor._spec.placements)
     if moved is not tensor._local_tensor:
         tensor._local_tensor.copy_(moved)
     if tensor._seen_from is None:

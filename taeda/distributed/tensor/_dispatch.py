@@ -37,7 +37,7 @@ def run(func: Any, args: Any, kwargs: Any, kind: Any) -> Any:
     specs = [_spec(tensor, mesh, kind, name) for tensor in tensors]
     if func in strategies:
         return run_registered(func, args, kwargs, specs, kind)
-    if (special := special_for(name, tensors, specs)) is not None:
+    if (special := special_for(name, tensors, specs, args)) is not None:
         return special(func, leaves, at, tree, specs, kind)
     in_place = name.endswith("_") and not name.endswith("__") and isinstance(args[0], kind)
     if name in _VIEWS and name != "expand":
@@ -93,7 +93,7 @@ def _run_out(func: Any, args: Any, kwargs: Any, outs: list[str], kind: Any) -> A
                 f"{func}: out must be a DTensor of shape {tuple(result.shape)}; got {type(out).__name__} of shape "
                 f"{tuple(out.shape)}"
             )
-        store(out, result._local_tensor.to(out.dtype), result.placements)
+        store(out, result._local_tensor.to(out.dtype), result._spec.placements)
     return tuple(given) if len(outs) > 1 else given[0]
 
 
@@ -294,4 +294,4 @@ def _run_lists(func: Any, args: Any, kwargs: Any, kind: Any) -> Any:
 
 def _of_list(tensor: Any, linear: bool) -> Placements:
     """How a tensor of the first list is to lie: whole where the op of its terms is not that of their sum."""
-    return tuple(Replicate() if one.is_partial() and not linear else one for one in tensor.placements)
+    return tuple(Replicate() if one.is_partial() and not linear else one for one in tensor._spec.placements)

@@ -19,7 +19,7 @@ from taeda.distributed.device_mesh import DeviceMesh, _known_mesh
 from taeda.distributed.tensor._dispatch import run
 from taeda.distributed.tensor._redistribute import move
 from taeda.distributed.tensor._spec import DTensorSpec, Placements, local_shape, placements_for
-from taeda.distributed.tensor.placement_types import Partial, Placement, Replicate, Shard, _StridedShard
+from taeda.distributed.tensor.placement_types import Partial, Placement, Replicate, Shard, _MaskPartial, _StridedShard
 from taeda.serialization import add_safe_globals
 
 
@@ -32,6 +32,7 @@ class DTensor(Tensor):
 
     _local_tensor: Tensor
     _spec: DTensorSpec
+    _masks: Placements | None = None  # what was looked up in parts says so; to ops it is terms as others are
     _seen_from: tuple[DTensor, Any] | None = None  # the base of a view that is a copy, and how it is seen from there
 
     def __new__(cls, local_tensor: Tensor, spec: DTensorSpec, *, requires_grad: bool) -> DTensor:
@@ -107,7 +108,7 @@ class DTensor(Tensor):
     @property
     def placements(self) -> Placements:
         """How it lies over each dimension of the mesh."""
-        return self._spec.placements
+        return self._masks or self._spec.placements
 
     def to_local(self, *, grad_placements: Sequence[Placement] | None = None) -> Tensor:
         """This process's part, a plain tensor that shares memory; gradients flow back.
@@ -160,6 +161,7 @@ class DTensor(Tensor):
         for old, new in zip(self.placements, wanted, strict=True):
             if new.is_partial() and old != new:
                 raise RuntimeError(f"DTensor.redistribute: what is {old} does not become {new}")
+        wanted = tuple(Partial() if isinstance(one, _MaskPartial) else one for one in wanted)
         result: DTensor = _Redistribute.apply(self, wanted, forward_dtype, backward_dtype)
         return result
 
@@ -300,4 +302,4 @@ class _Redistribute(Function):
         return _moved(grad, ctx.placements).to(own), None, None, None
 
 
-add_safe_globals([_rebuild, _known_mesh, Partial, Replicate, Shard, _StridedShard])
+add_safe_globals([_rebuild, _known_mesh, Partial, Replicate, Shard, _MaskPartial, _StridedShard])

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import taeda
-from taeda import Tensor
+from taeda import Size, Tensor
 from taeda.distributed._reduce_op import ReduceOp
 from taeda.distributed.tensor._redistribute import local_of, move, reduce_along
 from taeda.distributed.tensor._spec import DTensorSpec, local_shape, part_in_whole
-from taeda.distributed.tensor.placement_types import Partial, Placement, Replicate, Shard
+from taeda.distributed.tensor.placement_types import Partial, Placement, Replicate, Shard, _MaskPartial
 from taeda.utils._pytree import tree_unflatten
 
 
@@ -51,11 +51,13 @@ def implicit_replication() -> Iterator[None]:
         state.replicates = before
 
 
-def special_for(name: str, tensors: list[Tensor], specs: list[DTensorSpec]) -> Special | None:
-    """What runs the op ``name``, if it is one of these."""
+def special_for(name: str, tensors: list[Tensor], specs: list[DTensorSpec], args: Any = ()) -> Special | None:
+    """What runs the op ``name`` of ``args``, if it is one of these."""
     first = specs[0]
     if name == "embedding":
         return _embedding if any(one.is_shard(0) for one in first.placements) else None
+    if name == "gather":
+        return _gather if len(args) > 1 and _is_lookup(args[1], *specs) else None
     if name in _RANDOM:
         if name != "bernoulli" and any(one.is_partial() for one in first.placements):  # which reads its input
             raise RuntimeError(f"DTensor: {name} of terms of a sum (Partial) is not supported; redistribute first")
@@ -85,7 +87,37 @@ def _embedding(func: Any, leaves: list[Any], at: list[int], tree: Any, specs: li
     given, named = tree_unflatten(leaves, tree)
     found = taeda.embedding(given[0], given[1]).masked_fill(~there.unsqueeze(-1), 0)
     placed = tuple(Partial() if row.is_shard() else one for row, one in zip(rows, whole, strict=True))
-    return kind._made(found, DTensorSpec(mesh, placed, (*indices.shape, table.shape[1])))
+    made = kind._made(found, DTensorSpec(mesh, placed, (*indices.shape, table.shape[1])))
+    return _with_masks(made, rows, table, 0)
+
+
+def _with_masks(found: Any, cut: Sequence[Placement], table: DTensorSpec, dim: int) -> Any:
+    mask = _MaskPartial(offset_shape=Size(table.shape), offset_dim=dim)
+    found._masks = tuple(mask if one.is_shard(dim) else own for one, own in zip(cut, found.placements, strict=True))
+    return found
+
+
+def _is_lookup(dim: int, whole: DTensorSpec, index: DTensorSpec) -> bool:
+    """Whether each place wants one element along ``dim``, the one dimension that is cut."""
+    if not index.shape or index.shape[dim] != 1 or not all(one.is_replicate() for one in index.placements):
+        return False
+    cuts = [one for one in whole.placements if not one.is_replicate()]
+    return len(cuts) == 1 and cuts[0].is_shard(dim % len(index.shape))
+
+
+def _gather(func: Any, leaves: list[Any], at: list[int], tree: Any, specs: list[DTensorSpec], kind: Any) -> Any:
+    """Of a tensor in parts, one element each along the dimension that is cut: each process gives those that it has."""
+    whole, index = specs
+    (given, dim, wanted, *rest), named = tree_unflatten(leaves, tree)
+    dim %= len(whole.shape)
+    own, wanted = _local(given, kind), _local(wanted, kind)
+    first = part_in_whole(whole)[1][dim]
+    there = (wanted >= first) & (wanted < first + own.shape[dim])
+    if not own.shape[dim]:
+        own = own.new_zeros([*own.shape[:dim], 1, *own.shape[dim + 1 :]])
+    found = func(own, dim, (wanted - first).masked_fill(~there, 0), *rest, **named).masked_fill(~there, 0)
+    placed = tuple(Partial() if one.is_shard() else one for one in whole.placements)
+    return _with_masks(kind._made(found, DTensorSpec(whole.mesh, placed, index.shape)), whole.placements, whole, dim)
 
 
 _NEW = {"new_empty", "new_full", "new_ones", "new_zeros", "new_empty_strided"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from taeda import Tensor
+from taeda import Size, Tensor
 
 __all__ = ["Partial", "Placement", "Replicate", "Shard"]
 
@@ -123,3 +123,20 @@ class Partial(Placement):
 
     def __str__(self) -> str:
         return f"P({self.reduce_op})"
+
+
+@dataclass(frozen=True)
+class _MaskPartial(Partial):
+    """Terms of what was looked up in a table of ``offset_shape`` that is cut along ``offset_dim``: a process has 0 for
+    what others have found."""
+
+    offset_shape: Size | None = None
+    offset_dim: int = 0
+
+    def __repr__(self) -> str:
+        return (
+            f"_MaskPartial(reduce_op={self.reduce_op}, offset_shape={self.offset_shape}, offset_dim={self.offset_dim})"
+        )
+
+    def __str__(self) -> str:
+        return f"MaskP({self.reduce_op}, {self.offset_shape}, {self.offset_dim})"

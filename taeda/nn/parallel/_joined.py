@@ -35,7 +35,11 @@ class JoinedProcess(JoinHook):
             for parameter, gradient in zip(bucket.parameters, pieces(zeros, bucket.parameters), strict=True):
                 parameter.grad = gradient.clone()
         if reducer.find_unused and reducer.size > 1:
-            dist.all_reduce(taeda.zeros(len(reducer.parameters), dtype=taeda.int32), group=ddp.process_group)
+            used = taeda.zeros(len(reducer.parameters), dtype=taeda.int32)
+            dist.all_reduce(used, group=ddp.process_group)
+            for parameter, count in zip(reducer.parameters, used.tolist(), strict=True):
+                if not count:  # nor have the others a gradient
+                    parameter.grad = None
         if not reducer.ordered:
             reducer.reorder(None)
 

@@ -15,6 +15,7 @@ from taeda.distributed._reducer import FIRST_BUCKET_BYTES, BuiltinCommHookType, 
 from taeda.distributed._replicas import broadcast_coalesced, check_same
 from taeda.distributed.algorithms.join import Join, Joinable, JoinHook
 from taeda.futures import Future
+from taeda.nn.modules.linear import Linear
 from taeda.nn.modules.module import Module
 from taeda.nn.modules.sparse import Embedding, EmbeddingBag
 from taeda.nn.parallel._joined import JoinedProcess
@@ -156,6 +157,7 @@ class DistributedDataParallel(Module, Joinable):
         self.reducer = Reducer(
             self._watched(), self._bucket_caps or limits, self.find_unused_parameters, self.static_graph,
             self.process_group, self.gradient_as_bucket_view, self._with_sparse_gradients(),
+            {one.weight: one.bias for one in self.module.modules() if isinstance(one, Linear) and one.bias is not None},
         )  # fmt: skip
         self.logger = Logger(self)
         if self._comm_hook is not None:

@@ -120,9 +120,12 @@ class PowerSGDState:
 
 
 def _orthogonalize(matrices: Tensor, epsilon: float = 0) -> None:
-    """Makes the columns of each matrix of (B, N, R) orthonormal, in place."""
-    if len(matrices.shape) == 2:
-        matrices = matrices.unsqueeze(0)
+    """Makes the columns of each matrix of (B, N, R) orthonormal, in place; one after the other where they are few."""
+    if len(matrices.shape) != 3 or matrices.shape[2] > matrices.shape[1]:
+        raise AssertionError(f"PowerSGD: matrices are wanted as (B, N, R), R at most N; got {tuple(matrices.shape)}")
+    if matrices.shape[2] > 2 and matrices.dtype not in (taeda.float16, taeda.bfloat16):
+        matrices.copy_(taeda.linalg.qr(matrices)[0])
+        return
     for i in range(matrices.shape[-1]):
         column = matrices[:, :, i : i + 1]
         norm = column.norm(dim=1, keepdim=True)
@@ -134,6 +137,14 @@ def _orthogonalize(matrices: Tensor, epsilon: float = 0) -> None:
 def _is_worth(rows: int, columns: int, state: PowerSGDState) -> bool:
     rank = min(rows, columns, state.matrix_approximation_rank)
     return (rows + columns) * rank * state.min_compression_rate < rows * columns
+
+
+def _stacks(matrices: list[Tensor], batched: bool) -> list[list[Tensor]]:
+    """What is multiplied at once: the matrices of one shape, or each alone. Random numbers are drawn in this order."""
+    by_shape: dict[tuple[int, ...], list[Tensor]] = {}
+    for matrix in matrices:
+        by_shape.setdefault(tuple(matrix.shape), []).append(matrix)
+    return list(by_shape.values()) if batched else [[one] for alike in by_shape.values() for one in alike]
 
 
 def _views(memory: Tensor, shapes: list[tuple[int, ...]]) -> list[Tensor]:
@@ -162,9 +173,11 @@ def powerSGD_hook(state: PowerSGDState, bucket: GradBucket) -> Future[Tensor]:
     for gradient in bucket.gradients():
         matrix = gradient.view(gradient.shape[0], -1) if gradient.dim() else gradient.view(1, 1)
         (matrices if _is_worth(matrix.shape[0], matrix.shape[1], state) else small).append(matrix)
-    ranks = [min(*matrix.shape, state.matrix_approximation_rank) for matrix in matrices]
-    p_shapes: list[tuple[int, ...]] = [(m.shape[0], rank) for m, rank in zip(matrices, ranks, strict=True)]
-    q_shapes: list[tuple[int, ...]] = [(m.shape[1], rank) for m, rank in zip(matrices, ranks, strict=True)]
+    stacks = _stacks(matrices, state.batch_tensors_with_same_shape)
+    stacked = [taeda.stack(alike) if len(alike) > 1 else alike[0].unsqueeze(0) for alike in stacks]
+    ranks = [min(*stack.shape[1:], state.matrix_approximation_rank) for stack in stacked]
+    p_shapes: list[tuple[int, ...]] = [(*m.shape[:2], rank) for m, rank in zip(stacked, ranks, strict=True)]
+    q_shapes: list[tuple[int, ...]] = [(*m.shape[::2], rank) for m, rank in zip(stacked, ranks, strict=True)]
     p_size, q_size = (sum(math.prod(shape) for shape in shapes) for shapes in (p_shapes, q_shapes))
     index = bucket.index()
     new = state._memories(index, p_size, q_size, buffer)
@@ -178,20 +191,23 @@ def powerSGD_hook(state: PowerSGDState, bucket: GradBucket) -> Future[Tensor]:
     state.total_numel_after_compression += whole.numel() + p_size + q_size
     state._report(bucket)
     whole_work = _sum(state, whole)
-    for matrix, p, q in zip(matrices, ps, qs, strict=True):
-        taeda.matmul(matrix, q, out=p)
+    for stack, p, q in zip(stacked, ps, qs, strict=True):
+        taeda.matmul(stack, q, out=p)
     _sum(state, state.p_memory_dict[index]).wait()
-    for matrix, p, q in zip(matrices, ps, qs, strict=True):
+    for stack, p, q in zip(stacked, ps, qs, strict=True):
         _orthogonalize(p, state.orthogonalization_epsilon)
-        taeda.matmul(matrix.t(), p, out=q)
+        taeda.matmul(stack.mT, p, out=q)
 
     def decompress(done: Any) -> Tensor:
         whole_work.wait()
         state.q_memory_dict[index].div_(size)
         for one, mean in zip(small, whole.div_(size).split([one.numel() for one in small]), strict=True):
             one.copy_(mean.view_as(one))
-        for matrix, p, q in zip(matrices, ps, qs, strict=True):
-            taeda.matmul(p, q.t(), out=matrix)
+        for alike, stack, p, q in zip(stacks, stacked, ps, qs, strict=True):
+            taeda.matmul(p, q.mT, out=stack)
+            if len(alike) > 1:
+                for matrix, mean in zip(alike, stack, strict=True):
+                    matrix.copy_(mean)
         if given is not None:
             state.error_dict[index] = given - buffer
         if not state.warm_start:
@@ -214,20 +230,20 @@ def batched_powerSGD_hook(state: PowerSGDState, bucket: GradBucket) -> Future[Te
     side = math.ceil(math.sqrt(buffer.numel()))
     rank = min(side, state.matrix_approximation_rank)
     index = bucket.index()
-    matrix = taeda.nn.functional.pad(buffer, (0, side * side - buffer.numel())).view(side, side)
+    matrix = taeda.nn.functional.pad(buffer, (0, side * side - buffer.numel())).view(1, side, side)
     new = state._memories(index, side * rank, side * rank, buffer)
-    p, q = (memory[index].view(side, rank) for memory in (state.p_memory_dict, state.q_memory_dict))
+    p, q = (memory[index].view(1, side, rank) for memory in (state.p_memory_dict, state.q_memory_dict))
     if new:
         state._draw([q])
     _orthogonalize(q, state.orthogonalization_epsilon)
     taeda.matmul(matrix, q, out=p)
     _sum(state, p).wait()
     _orthogonalize(p, state.orthogonalization_epsilon)
-    taeda.matmul(matrix.t(), p, out=q)
+    taeda.matmul(matrix.mT, p, out=q)
 
     def decompress(done: Any) -> Tensor:
         q.div_(size)
-        buffer.copy_(taeda.matmul(p, q.t()).view(-1)[: buffer.numel()])
+        buffer.copy_(taeda.matmul(p, q.mT).view(-1)[: buffer.numel()])
         if given is not None:
             state.error_dict[index] = given - buffer
         return buffer

@@ -39,8 +39,8 @@ def _attention(
     mesh: DeviceMesh, query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None,
     dropout_p: float = 0.0, is_causal: bool = False, *, scale: float | None = None, enable_gqa: bool = False,
 ) -> Tensor:  # fmt: skip
-    if attn_mask is not None or dropout_p:
-        raise NotImplementedError(f"{_NAME}: attn_mask and dropout_p are not taken; is_causal=True is")
+    if dropout_p:
+        raise NotImplementedError(f"{_NAME}: dropout_p is not taken; got {dropout_p}")
     if {query.dim(), key.dim(), value.dim()} != {4}:
         raise ValueError(
             f"{_NAME}: query, key and value are wanted as (batch, heads, length, width); got shapes "
@@ -54,7 +54,27 @@ def _attention(
     if enable_gqa:
         key, value = (one.repeat_interleave(query.shape[1] // one.shape[1], 1) for one in (key, value))
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
-    return attend(query, key, value, mesh.get_group(), is_causal, scale)
+    bias = None if attn_mask is None else _bias(attn_mask, query, key.shape[2] * mesh.size(), is_causal)
+    return attend(query, key, value, mesh.get_group(), is_causal, scale, bias)
+
+
+def _bias(mask: Tensor, query: Tensor, keys: int, is_causal: bool) -> Tensor:
+    """What is added to the scores of this process's queries and all keys."""
+    if is_causal:
+        raise RuntimeError(f"{_NAME}: attn_mask and is_causal exclude each other")
+    if mask.requires_grad:
+        raise NotImplementedError(f"{_NAME}: an attn_mask that requires no gradient is wanted")
+    wanted = (*query.shape[:3], keys)
+    given = (1,) * (4 - mask.dim()) + tuple(mask.shape)
+    if len(given) != 4 or any(size not in (1, whole) for size, whole in zip(given, wanted, strict=True)):
+        raise ValueError(
+            f"{_NAME}: of attn_mask the rows of this process's queries are wanted, with columns for all keys in their "
+            f"order: {wanted}, or what broadcasts to it; got {tuple(mask.shape)}. Cut it as one of the buffers"
+        )
+    bias = mask.reshape(given).expand(*given[:3], keys)
+    if mask.dtype == taeda.bool:
+        return taeda.zeros(bias.shape, dtype=query.dtype).masked_fill_(~bias, -math.inf)
+    return bias.to(query.dtype)
 
 
 def _along(index: Tensor, tensor: Tensor, dim: int) -> Tensor:
@@ -101,7 +121,9 @@ def context_parallel(
 
     ``scaled_dot_product_attention`` of (batch, heads, part of the length, width) there is that of the wholes, forward
     and backward; the result is this process's part. Where a length is a multiple of twice the number of processes, a
-    part is two pieces, from the front and from the back, so that all have as much to do under a causal mask.
+    part is two pieces, from the front and from the back, so that all have as much to do under a causal mask. Of
+    ``attn_mask`` a process wants the rows of its queries, which it has if the mask is among the buffers, and columns
+    for all keys in their order.
 
     Args:
         mesh: a mesh of one dimension.
@@ -112,7 +134,7 @@ def context_parallel(
 
     Raises:
         ValueError: not one dimension for each tensor, or ``no_restore_buffers`` that are not among them.
-        NotImplementedError: attention with a mask or dropout.
+        NotImplementedError: attention with dropout, or with a mask that requires a gradient.
     """
     given, dims = buffers or [], buffer_seq_dims or []
     _paired("context_parallel", given, dims)

@@ -5,6 +5,7 @@ What a turn gives is weighed by its share of the softmax's sum, so that nobody h
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,10 +17,26 @@ from taeda.distributed._messages import P2POp, batch_isend_irecv, irecv, isend
 from taeda.distributed.tensor.experimental._context_parallel._options import _cp_options, _RotateMethod
 
 
-def attend(query: Tensor, key: Tensor, value: Tensor, group: Any, causal: bool, scale: float) -> Tensor:
-    """Attention of this process's part of the queries (N, H, length, E) over all keys and values, in parts likewise."""
-    result: Tensor = _Attention.apply(query, key, value, group, causal, scale, _cp_options.enable_load_balance)
+def attend(
+    query: Tensor, key: Tensor, value: Tensor, group: Any, causal: bool, scale: float, bias: Tensor | None
+) -> Tensor:
+    """Attention of this process's part of the queries (N, H, length, E) over all keys and values, in parts likewise.
+
+    ``bias`` has columns for all keys, in their order.
+    """
+    result: Tensor = _Attention.apply(query, key, value, group, causal, scale, _cp_options.enable_load_balance, bias)
     return result
+
+
+def _columns(bias: Tensor | None, source: int, size: int, like: tuple[int, ...], balanced: bool) -> Tensor | None:
+    """What ``bias`` has for the keys of ``source``, for queries of the shape ``like``."""
+    if bias is None:
+        return None
+    rows, heads, length = like[:3]
+    count = length // 2 if balanced else length
+    starts = [source * count, (2 * size - 1 - source) * count] if balanced else [source * count]
+    found = taeda.cat([bias.narrow(-1, start, count) for start in starts], -1)
+    return found.expand(rows, heads, length, found.shape[-1])
 
 
 def _meeting(rank: int, source: int, length: int, causal: bool, balanced: bool) -> tuple[slice, slice] | None:
@@ -68,6 +85,11 @@ def _sent_on(tensor: Tensor, group: Any) -> tuple[Tensor, list[Any]]:
     return coming, batch_isend_irecv([to, P2POp(irecv, coming, group=group, group_peer=(rank - 1) % size)])
 
 
+def _shares(logsumexp: Tensor) -> Tensor:
+    """Rows that may see none of the keys, which the op gives as inf, have no share."""
+    return logsumexp.masked_fill(logsumexp == math.inf, -math.inf)
+
+
 class _Pair:
     """Keys and values as one tensor, which is one message."""
 
@@ -84,35 +106,38 @@ class _Pair:
 class _Attention(Function):
     @staticmethod
     def forward(
-        ctx: Any, query: Tensor, key: Tensor, value: Tensor, group: Any, causal: bool, scale: float, balanced: bool
-    ) -> Tensor:
+        ctx: Any, query: Tensor, key: Tensor, value: Tensor, group: Any, causal: bool, scale: float, balanced: bool,
+        bias: Tensor | None,
+    ) -> Tensor:  # fmt: skip
         rank, pair, half = group.rank(), _Pair(key, value), query.dtype in (taeda.float16, taeda.bfloat16)
         total = share = taeda.empty(0)
         for source, flat in _turns(pair.flat, group):
             keys, values = pair.apart(flat)
+            added = _columns(bias, source, group.size(), query.shape, balanced)
             if source == rank:
-                total, share = taeda.ops.aten.attention_rows(query, keys, values, None, causal, scale)
-                total, share = total.float() if half else total, share.clone()
+                total, share = taeda.ops.aten.attention_rows(query, keys, values, added, causal, scale)
+                total, share = total.float() if half else total, _shares(share)
             elif (meets := _meeting(rank, source, query.shape[2], causal, balanced)) is not None:
                 rows, seen = meets
                 part, lse = taeda.ops.aten.attention_rows(
                     query[:, :, rows].contiguous(), keys[:, :, seen].contiguous(), values[:, :, seen].contiguous(),
-                    None, False, scale,
+                    added, False, scale,
                 )  # fmt: skip
-                before = share[:, :, rows]
+                before, lse = share[:, :, rows], _shares(lse)
                 both = taeda.logaddexp(before, lse)
-                old, new = (before - both).exp().unsqueeze(-1), (lse - both).exp().unsqueeze(-1)
+                against = both.masked_fill(both == -math.inf, 0)  # nothing was to be seen yet
+                old, new = (before - against).exp().unsqueeze(-1), (lse - against).exp().unsqueeze(-1)
                 total[:, :, rows] = total[:, :, rows] * old.to(total.dtype) + part * new.to(total.dtype)
                 share[:, :, rows] = both
         result = total.to(query.dtype)
-        ctx.save_for_backward(query, key, value, result, share)
-        ctx.how = group, causal, scale, balanced
+        ctx.save_for_backward(query, key, value, result, share.masked_fill(share == -math.inf, math.inf))
+        ctx.how = group, causal, scale, balanced, bias
         return result
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
         query, key, value, result, share = ctx.saved_tensors
-        group, causal, scale, balanced = ctx.how
+        group, causal, scale, balanced, bias = ctx.how
         rank, pair = group.rank(), _Pair(key, value)
         wide = taeda.float32 if _cp_options.convert_to_f32 and query.element_size() < 4 else query.dtype
         of_query = taeda.zeros_like(query, dtype=wide)
@@ -129,13 +154,14 @@ class _Attention(Function):
                 given = [one[:, :, rows].contiguous() for one in (grad, query)]
                 given += [one[:, :, seen].contiguous() for one in (keys, values)]
                 made = [one[:, :, rows].contiguous() for one in (result, share)]
-                parts = taeda.ops.aten.attention_grads(*given, None, *made, causal and source == rank, scale)
+                added = _columns(bias, source, group.size(), query.shape, balanced)
+                parts = taeda.ops.aten.attention_grads(*given, added, *made, causal and source == rank, scale)
                 of_query[:, :, rows] += parts[0]
                 for whole, part in zip(pair.apart(here), parts[1:], strict=True):
                     whole[:, :, seen] += part
             kept.add(source, here)
         of_key, of_value = pair.apart(kept.own())
-        return (of_query.to(query.dtype), of_key.to(key.dtype), of_value.to(value.dtype), None, None, None, None)
+        return of_query.to(query.dtype), of_key.to(key.dtype), of_value.to(value.dtype), *(None,) * 5
 
 
 class _Returned:

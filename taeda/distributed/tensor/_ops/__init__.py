@@ -1,0 +1,1 @@
+"""What programs import from where PyTorch has it."""
