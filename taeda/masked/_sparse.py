@@ -9,12 +9,17 @@ from __future__ import annotations
 import taeda
 from taeda import Tensor
 
-__all__ = ["is_sparse", "reduced"]
+__all__ = ["coalesced", "is_sparse", "reduced"]
 
 
 def is_sparse(x: Tensor) -> bool:
     """Whether its layout is a sparse one."""
     return x.layout != taeda.strided
+
+
+def coalesced(x: Tensor) -> Tensor:
+    """A sparse tensor that stores each place once."""
+    return x.coalesce() if x.layout == taeda.sparse_coo else x
 
 
 def _elements(name: str, input: Tensor, mask: Tensor | None, nothing: float) -> tuple[Tensor, Tensor]:

@@ -8,7 +8,22 @@ from typing import Any
 import taeda
 from taeda import _C, Tensor
 from taeda.sparse._invariants import check_compressed, check_coordinates, check_sparse_tensor_invariants
-from taeda.sparse._parts import BLOCKED, BSC, BSR, BY_ROWS, COO, CSC, CSR, SPARSE, Pattern, build
+from taeda.sparse._parts import (
+    BLOCKED,
+    BSC,
+    BSR,
+    BY_ROWS,
+    COO,
+    CSC,
+    CSR,
+    SPARSE,
+    Pattern,
+    build,
+    coalesce,
+    compressed,
+    coo,
+    values_of,
+)
 from taeda.types import _dtype, _layout
 
 _Size = Sequence[int] | None
@@ -128,7 +143,8 @@ def sparse_compressed_tensor(compressed_indices: Any, plain_indices: Any, values
     Args:
         compressed_indices: (*batch, lines + 1), where each row (of CSR and BSR; else column), or line of blocks, begins
             and the last one ends.
-        plain_indices: (*batch, elements), the other index of each element, rising in each line.
+        plain_indices: (*batch, elements), the other index of each element. Where lines of a matrix do not rise, or name
+            a place again, the result has their elements in order and summed, unless invariants are to be checked.
         values: (*batch, elements, *block, *dense sizes), a tensor or nested lists. Gradients flow back to it.
         size: (*batch, rows, columns, *dense sizes); the smallest that fits by default.
         layout: ``torch.sparse_csr``, ``sparse_csc``, ``sparse_bsr`` or ``sparse_bsc``.
@@ -159,9 +175,24 @@ def _compressed(name: str, layout: _layout, pointers: Any, plain: Any, values: A
     block = (value.shape[pointer.dim()], value.shape[pointer.dim() + 1]) if layout in BLOCKED else None
     size = _smallest_matrix(layout, pointer, other, value, block) if size is None else _sizes(name, size)
     result = build(Pattern(layout, pointer, other, tuple(size), False, block), value)
-    if _checks(check):
-        check_compressed(name, layout, pointer, other, value, size)
+    if _checks(check) and not check_compressed(name, layout, pointer, other, value, size):
+        strict = check or (check is None and check_sparse_tensor_invariants.is_enabled())
+        if strict or pointer.dim() > 1:
+            line, index = ("row", "col_indices") if layout in BY_ROWS else ("column", "row_indices")
+            raise RuntimeError(f"taeda.{name}: {index} must rise within each {line}, each there once")
+        result = _in_order(layout, pointer, other, value, size)
     return _finished(result, requires_grad)
+
+
+def _in_order(layout: _layout, pointers: Tensor, plain: Tensor, values: Tensor, size: Sequence[int]) -> Tensor:
+    """With the elements, or blocks, of each line in their order, and those that share a place summed."""
+    ops: Any = taeda.ops.aten
+    lines = ops._convert_indices_from_csr_to_coo(pointers, plain)[0]
+    extent = (pointers.shape[0] - 1, int(plain.max()) + 1)
+    sorted = coalesce(coo(taeda.stack([lines, plain]).long(), values, (*extent, *values.shape[1:])))
+    line, place = sorted.indices().to(plain.dtype)
+    counts = ops._convert_indices_from_coo_to_csr(line, extent[0], out_int32=plain.dtype == taeda.int32)
+    return compressed(layout, counts, place, values_of(sorted), tuple(size))
 
 
 def _smallest_matrix(layout: _layout, pointers: Tensor, plain: Tensor, values: Tensor, block: tuple[int, int] | None

@@ -294,6 +294,8 @@ def batch_product(a: Tensor, b: Tensor) -> Tensor:
         raise RuntimeError(
             f"taeda.bmm: takes (b, n, m) and (b, m, k); got shapes {tuple(a.shape)} and {tuple(b.shape)}"
         )
+    if any(is_sparse(x) and dense_dim(x) for x in (a, b)):
+        raise RuntimeError("taeda.bmm: sparse factors must have no dense dimensions: to_dense().to_sparse() moves them")
     if a.dtype != b.dtype:
         raise RuntimeError(f"taeda.bmm: both factors must have the same dtype; got {a.dtype} and {b.dtype}")
     if is_sparse(b):

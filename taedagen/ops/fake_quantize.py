@@ -196,7 +196,7 @@ def _(grad, mask):
 # --- one scale per channel
 
 
-def _check_channels(self, scale, zero_point, axis):
+def _check_channels(self, scale, zero_point, axis, quant_min, quant_max):
     check(
         scale.dtype == float32 or scale.dtype == bfloat16,
         f"scale must be float32 or bfloat16; got {scale.dtype}",
@@ -215,6 +215,12 @@ def _check_channels(self, scale, zero_point, axis):
         f"there must be as many scales and zero points as channels, {self.size(axis)}; got {scale.size(0)} and "
         f"{zero_point.size(0)}",
     )
+    if not zero_point.is_floating_point() and zero_point.numel() > 0 and not zero_point.is_meta:
+        outside = op.logical_or(zero_point < quant_min, zero_point > quant_max)
+        check(
+            not bool(outside.any().item()),
+            f"zero_point must be from quant_min to quant_max, {quant_min} to {quant_max}, in each channel",
+        )
 
 
 @composite(
@@ -233,7 +239,7 @@ def fake_quantize_per_channel_affine(self, scale, zero_point, axis, quant_min, q
     Raises RuntimeError for other dtypes and sizes.
     """
     _check_range(self, quant_min, quant_max)
-    _check_channels(self, scale, zero_point, axis)
+    _check_channels(self, scale, zero_point, axis, quant_min, quant_max)
     factor = _along(scale.detach(), self, axis)
     return _values(self, factor, _along(zero_point.detach(), self, axis), quant_min, quant_max)
 
@@ -251,7 +257,7 @@ def fake_quantize_per_channel_affine(self, scale, zero_point, axis, quant_min, q
 def fake_quantize_per_channel_affine_cachemask(self, scale, zero_point, axis, quant_min, quant_max):
     """``fake_quantize_per_channel_affine``, and whether each element is in range."""
     _check_range(self, quant_min, quant_max)
-    _check_channels(self, scale, zero_point, axis)
+    _check_channels(self, scale, zero_point, axis, quant_min, quant_max)
     factor = _along(scale.detach(), self, axis)
     zero = _along(zero_point.detach(), self, axis)
     return _values(self, factor, zero, quant_min, quant_max), _in_range(self, factor, zero, quant_min, quant_max)
@@ -395,8 +401,10 @@ def fused_moving_avg_obs_fake_quant(
     Where ``observer_on`` holds 1, ``running_min`` and ``running_max`` move by ``averaging_const`` towards the extrema
     of ``self`` (of each slice along ``ch_axis`` where ``per_row_fake_quant``). Where ``fake_quant_on`` holds 1,
     ``scale`` and ``zero_point`` are set so that ``quant_min`` to ``quant_max`` span that range and zero (around zero
-    where ``symmetric_quant``); else ``self`` comes back as it is.
+    where ``symmetric_quant``); else ``self`` comes back as it is, and always one without elements, which has no range.
     """
+    if self.numel() == 0:
+        return self.clone()
     return op._fused_moving_avg_obs_fq_helper(
         self, observer_on, fake_quant_on, running_min, running_max, scale, zero_point, averaging_const, quant_min,
         quant_max, ch_axis, per_row_fake_quant, symmetric_quant,

@@ -143,6 +143,23 @@ def test_ops_by_their_names() -> None:
         assert made.get_data()[0].item() == wanted and made.get_mask().tolist() == [True, False]
 
 
+@pytest.mark.parametrize("layout", ["coo", "csr"])
+def test_sparse_tensors_compute_with_what_they_store(layout: str) -> None:
+    """A function that makes something of zero, too: what is not stored is masked."""
+    i, kept = taeda.tensor([[1, 0, 1], [0, 2, 2]]), taeda.tensor([False, True, True])
+    data = taeda.sparse_coo_tensor(i, taeda.tensor([4.0, 3.0, 5.0]), (2, 3))
+    mask = taeda.sparse_coo_tensor(i, kept, (2, 3))
+    if layout == "csr":
+        data, mask = data.to_sparse_csr(), mask.to_sparse_csr()
+    x = masked_tensor(data, mask)
+    stored = taeda.tensor([3.0, 4.0, 5.0])
+    for made, wanted in ((x.cos(), stored.cos()), (x * x + x, stored * stored + stored), (x == x, stored == stored)):
+        assert made.layout == data.layout and made.get_mask().to_dense().tolist() == mask.to_dense().tolist()
+        assert taeda.equal(made.get_data().values(), wanted)
+    with pytest.raises(ValueError, match="masks of the operands differ"):
+        x + masked_tensor(data, data != 0)
+
+
 def test_layouts_and_positions_must_be_one() -> None:
     i, values = taeda.tensor([[0, 1], [1, 0]]), taeda.tensor([1.0, 2.0])
     data = taeda.sparse_coo_tensor(i, values, (2, 2))

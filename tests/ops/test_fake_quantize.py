@@ -32,6 +32,8 @@ def test_errors() -> None:
     x, scale, zero = taeda.ones(3, 2), taeda.ones(2), taeda.zeros(2, dtype=taeda.int32)
     with pytest.raises(RuntimeError, match="zero_point must be from"):
         taeda.fake_quantize_per_tensor_affine(x, 0.1, 9, -8, 7)
+    with pytest.raises(RuntimeError, match="zero_point must be from"):
+        taeda.fake_quantize_per_channel_affine(x, scale, zero + 8, 1, 0, 7)
     with pytest.raises(RuntimeError, match="int32, float32 or float16"):
         taeda.fake_quantize_per_channel_affine(x, scale, zero.long(), 1, 0, 7)
     with pytest.raises(RuntimeError, match="as many scales"):
@@ -73,6 +75,15 @@ _CHANNELS = {"running_min": taeda.zeros(3), "running_max": taeda.ones(3), "scale
 def test_what_an_observer_refuses(changed: dict[str, Any], message: str) -> None:
     with pytest.raises(RuntimeError, match=message):
         _observe(**changed)
+
+
+def test_nothing_is_observed_of_no_elements() -> None:
+    low, scale = taeda.tensor([INF]), taeda.tensor([0.5])
+    x = taeda.ones(0, 5, requires_grad=True)
+    y = _observe(self=x, running_min=low, scale=scale)
+    y.sum().backward()
+    assert y.shape == (0, 5) and x.grad is not None and x.grad.shape == (0, 5)
+    assert (low.item(), scale.item()) == (INF, 0.5)
 
 
 def test_an_axis_of_learned_scales_and_a_search_that_would_not_end() -> None:

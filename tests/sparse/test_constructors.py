@@ -1,5 +1,7 @@
 """Constructors: what they infer, and that nothing which breaks an invariant comes through."""
 
+import itertools
+
 import pytest
 
 import taeda
@@ -83,9 +85,6 @@ def test_products_do_not_rely_on_the_order_that_a_program_claims():
         ([0, 1, 1], [0, 1], [1.0, 2], (2, 2)),  # ends early
         ([0, 1, 2], [0, 2], [1.0, 2], (2, 2)),  # outside
         ([0, 1, 2], [0, -1], [1.0, 2], (2, 2)),
-        ([0, 2, 2], [1, 0], [1.0, 2], (2, 2)),  # not rising
-        ([0, 2, 2], [0, 0], [1.0, 2], (2, 2)),  # twice
-        ([0, 3, 3], [0, 1, 1], [1.0, 2, 3], (2, 2)),  # more than there is room for
         ([0, 1, 2], [0, 1], [1.0], (2, 2)),
         ([0, 1, 2], [0, 1], [1.0, 2], (3, 3)),
         ([0, 1, 2], [0, 1], [1.0, 2], (2,)),
@@ -97,6 +96,38 @@ def test_products_do_not_rely_on_the_order_that_a_program_claims():
 def test_compressed_indices_that_do_not_fit_raise(kind, pointers, plain, values, size):
     with pytest.raises(RuntimeError):
         COMPRESSED[kind](pointers, plain, values, size)
+
+
+@pytest.mark.parametrize(
+    "pointers, plain, values, total",
+    [
+        ([0, 2, 2], [1, 0], [1.0, 2], [[2, 1], [0, 0]]),
+        ([0, 2, 2], [0, 0], [1.0, 2], [[3, 0], [0, 0]]),  # twice
+        ([0, 3, 5], [0, 1, 1, 1, 0], [1.0, 2, 3, 4, 5], [[1, 5], [5, 4]]),  # more than there is room for
+    ],
+)
+@pytest.mark.parametrize("kind", ["csr", "csc"])
+def test_lines_out_of_order_are_put_in_order_and_summed(kind, pointers, plain, values, total):
+    """As edges of a graph come; where invariants are checked they are an error."""
+    v = taeda.tensor(values, requires_grad=True)
+    x = COMPRESSED[kind](pointers, plain, v, (2, 2))
+    dense = x.to_dense() if kind == "csr" else x.to_dense().T
+    assert dense.tolist() == total and (x + x).to_dense().tolist() == (2 * x.to_dense()).tolist()
+    (x.to_dense() * taeda.tensor([[1.0, 2], [3, 4]])).sum().backward()
+    rows = [r for r, (a, b) in enumerate(itertools.pairwise(pointers)) for _ in range(a, b)]
+    place = [(r, c) if kind == "csr" else (c, r) for r, c in zip(rows, plain, strict=True)]
+    assert v.grad.tolist() == [1 + 2 * r + c for r, c in place]
+    for asked in ({"check_invariants": True}, {}):
+        with taeda.sparse.check_sparse_tensor_invariants(not asked), pytest.raises(RuntimeError, match="must rise"):
+            COMPRESSED[kind](pointers, plain, values, (2, 2), **asked)
+
+
+def test_blocks_out_of_order():
+    values = taeda.arange(12.0).reshape(3, 2, 2)
+    x = taeda.sparse_bsr_tensor(*(taeda.tensor(i, dtype=taeda.int32) for i in ([0, 3], [1, 0, 1])), values, (2, 4))
+    assert x.to_dense().tolist() == [[4, 5, 8, 10], [6, 7, 12, 14]] and x.col_indices().dtype == taeda.int32
+    with pytest.raises(RuntimeError, match="must rise"):
+        taeda.sparse_csr_tensor([[0, 2], [0, 2]], [[0, 1], [1, 0]], [[1.0, 2], [3, 4]], (2, 1, 2))
 
 
 @pytest.mark.parametrize("kind", COMPRESSED)

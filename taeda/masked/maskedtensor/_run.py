@@ -9,7 +9,9 @@ import taeda
 from taeda import Tensor, masked
 from taeda._composed.elementwise import is_elementwise, is_inplace
 from taeda._composed.tensor import grad
+from taeda.masked._sparse import coalesced, is_sparse
 from taeda.masked.maskedtensor.core import MaskedTensor
+from taeda.sparse._parts import values_of, with_values
 from taeda.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
 Rule = Callable[..., Any]
@@ -83,11 +85,23 @@ def _elementwise(func: Any, args: Any, kwargs: Any) -> Any:
         raise ValueError(
             f"taeda.{name_of(func)}: the masks of the operands differ; where() or to_tensor() make them one"
         )
-    made = func(*_data(args), **_data(kwargs))
+    given = _data((args, kwargs))
     if is_inplace(name_of(func)):
+        func(*given[0], **given[1])
         return args[0]
     mask = masks[0].clone() if name_of(func) == "clone" else masks[0]
+    tensors = [x for x in tree_leaves(given) if isinstance(x, Tensor)]
+    if all(is_sparse(x) and x.layout == tensors[0].layout for x in tensors):
+        return _stored(func, given, coalesced(tensors[0]), coalesced(mask))
+    made = func(*given[0], **given[1])
     return tree_map(lambda x: MaskedTensor.of(x, mask.expand(x.shape)) if isinstance(x, Tensor) else x, made)
+
+
+def _stored(func: Any, given: Any, like: Tensor, mask: Tensor) -> Any:
+    """On the values of sparse tensors that store the same places: what is not stored is masked."""
+    args, kwargs = tree_map(lambda x: values_of(coalesced(x)) if isinstance(x, Tensor) else x, given)
+    made = func(*args, **kwargs)
+    return tree_map(lambda x: MaskedTensor.of(with_values(like, x), mask) if isinstance(x, Tensor) else x, made)
 
 
 def _moved(func: Any, args: Any, kwargs: Any) -> Any:

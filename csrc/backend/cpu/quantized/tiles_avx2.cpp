@@ -213,6 +213,78 @@ class FinishBytes {
   }
 }
 
+// --- filters of 3 x 3 over neighbours: what a column of the image gives serves three places
+// Pairs of taps, one above the other in the first two rows, beside each other in the third.
+constexpr int kSquare[5][2] = {{0, 3}, {1, 4}, {2, 5}, {6, 7}, {-1, 8}};
+
+bool is_square(const Depthwise& s, const int64_t* taps) {
+  if (s.taps != 9) return false;
+  for (int t = 0; t < 9; ++t)
+    if (taps[t] != taps[t / 3 * 3] + t % 3 * s.channels * 2) return false;
+  return true;
+}
+
+// How many of the rows from `first` on lie side by side.
+size_t neighbours(Rows rows, size_t first, int64_t step) {
+  size_t end = first + 1;
+  while (end < rows.size() && rows[end] == rows[end - 1] + step) ++end;
+  return end - first;
+}
+
+class Square {
+ public:
+  Square() = default;
+  Square(const int64_t* taps, const int16_t* weights) : taps_(taps) {
+    auto tap = [&](int t, int part) {  // one to 32 bits
+      if (t < 0) return _mm256_setzero_si256();
+      const __m256i both = load(weights + t / 2 * 32 + part * 16);
+      return _mm256_srli_epi32(t % 2 ? both : _mm256_slli_epi32(both, 16), 16);
+    };
+    for (int p = 0; p < 5; ++p)
+      for (int part = 0; part < 2; ++part)
+        weights_[p][part] = _mm256_or_si256(tap(kSquare[p][0], part), _mm256_slli_epi32(tap(kSquare[p][1], part), 16));
+  }
+
+  // Calls done(low, high) with the sums of each of `count` neighbours, added to `start`.
+  template <class F>
+  [[gnu::always_inline]] void run(const char* row, int64_t step, size_t count, const __m256i* start, F&& done) const {
+    Column a = column(row), b = column(row + step, a.last);
+    row += step;
+    for (; count; --count) {
+      row += step;
+      const Column c = column(row, b.last);
+      __m256i sums[2];
+#pragma GCC unroll 2
+      for (int i = 0; i < 2; ++i) {
+        const __m256i above = _mm256_add_epi32(_mm256_madd_epi16(a.above[i], weights_[0][i]),
+                                               _mm256_madd_epi16(b.above[i], weights_[1][i]));
+        const __m256i below = _mm256_add_epi32(_mm256_madd_epi16(b.below[i], weights_[3][i]),
+                                               _mm256_madd_epi16(c.below[i], weights_[4][i]));
+        const __m256i right = _mm256_add_epi32(_mm256_madd_epi16(c.above[i], weights_[2][i]), start[i]);
+        sums[i] = _mm256_add_epi32(_mm256_add_epi32(above, below), right);
+      }
+      done(sums[0], sums[1]);
+      a = b;
+      b = c;
+    }
+  }
+
+ private:
+  // `above`: the first row beside the second; `below`: the third one of the column before beside this one's, `last`.
+  struct Column {
+    __m256i above[2], below[2], last;
+  };
+  [[gnu::always_inline]] Column column(const char* row, __m256i before = _mm256_setzero_si256()) const {
+    const __m256i first = load(at(row, taps_[0])), second = load(at(row, taps_[3])), third = load(at(row, taps_[6]));
+    return {{_mm256_unpacklo_epi16(first, second), _mm256_unpackhi_epi16(first, second)},
+            {_mm256_unpacklo_epi16(before, third), _mm256_unpackhi_epi16(before, third)},
+            third};
+  }
+
+  const int64_t* taps_ = nullptr;
+  __m256i weights_[5][2];
+};
+
 // 16 channels from c on, or those that are left, of many places.
 template <class T>
 void channels_of(const Depthwise& s, const int64_t* taps, const int16_t* weights, const Epilogue& e, int64_t c,
@@ -220,11 +292,22 @@ void channels_of(const Depthwise& s, const int64_t* taps, const int16_t* weights
   const int64_t step = s.channels * static_cast<int64_t>(sizeof(T));
   if constexpr (sizeof(T) == 1) {
     const FinishBytes<T> finish(e, c, s.channels);
-    for (const char* row : rows) {
-      __m256i low = finish.start[0], high = finish.start[1];
-      add_taps(s, taps, weights, row + c * 2, low, high);
+    auto store = [&](__m256i low, __m256i high) {
       finish.store(low, high, to);
       to += step;
+    };
+    const bool square = is_square(s, taps);
+    const Square filter = square ? Square(taps, weights) : Square();
+    for (size_t i = 0; i < rows.size();) {
+      const size_t count = square ? neighbours(rows, i, s.channels * 2) : 1;
+      if (count > 1) {
+        filter.run(rows[i] + c * 2, s.channels * 2, count, finish.start, store);
+      } else {
+        __m256i low = finish.start[0], high = finish.start[1];
+        add_taps(s, taps, weights, rows[i] + c * 2, low, high);
+        store(low, high);
+      }
+      i += count;
     }
   } else {
     const bool both = c + kColumns < s.channels;

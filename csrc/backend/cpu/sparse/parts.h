@@ -37,12 +37,32 @@ class Rows : public Indices {
   for (int64_t i = 0; i < count; ++i) largest = std::max(largest, static_cast<uint64_t>(indices[i]));
   return largest;
 }
+// Whether all are in [0, n). Indices below 2^32 are compared by their halves, for which there are vectors'
+// instructions.
+[[gnu::always_inline]] inline bool all_below(const int64_t* indices, int64_t count, int64_t n) {
+  using Word [[gnu::may_alias]] = uint32_t;
+  constexpr int64_t kAtOnce = 8;
+  if (n > int64_t{UINT32_MAX}) return count == 0 || largest_of(indices, count) < static_cast<uint64_t>(n);
+  auto halves = reinterpret_cast<const Word*>(indices);
+  uint32_t most[2 * kAtOnce] = {}, low = 0, high = 0;
+  int64_t i = 0;
+  for (; i + kAtOnce <= count; i += kAtOnce)
+    for (int64_t j = 0; j < 2 * kAtOnce; ++j) most[j] = std::max<uint32_t>(most[j], halves[2 * i + j]);
+  for (int64_t j = 0; j < 2 * kAtOnce; j += 2) {
+    low = std::max(low, most[j]);
+    high |= most[j + 1];
+  }
+  for (; i < count; ++i) {
+    low = std::max<uint32_t>(low, halves[2 * i]);
+    high |= halves[2 * i + 1];
+  }
+  return count == 0 || (high == 0 && low < n);
+}
 // RuntimeError unless all are in [0, n).
 inline void check_below(const Indices& indices, int64_t n, const char* name) {
-  const uint64_t largest = largest_of(indices.data(), indices.size());
   TAEDA_CHECK(n >= 0, "there cannot be ", n, " ", name);
-  TAEDA_CHECK(indices.size() == 0 || largest < static_cast<uint64_t>(n), name, " must be from 0 to ", n - 1, "; got ",
-              static_cast<int64_t>(largest));
+  TAEDA_CHECK(all_below(indices.data(), indices.size(), n), name, " must be from 0 to ", n - 1, "; got ",
+              static_cast<int64_t>(largest_of(indices.data(), indices.size())));
 }
 
 // Rows for one of several equal pieces, each of which is worth waking a thread, some 40 us of it; by size alone.

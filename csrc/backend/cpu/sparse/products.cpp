@@ -1,5 +1,6 @@
 // Products of compressed sparse matrices with dense ones. Rows are independent of each other, and each is summed up in
 // the order of its elements, so that threads change nothing.
+#include <array>
 #include <atomic>
 #include <cstring>
 
@@ -37,19 +38,42 @@ TAEDA_VERSIONED void tile_of_row(const Product<T>& p, int64_t row, int64_t first
   for (int j = 0; j < kTile; ++j) to[j] = convert<T>(sums[j]);
 }
 
-// One column: four running sums, which are joined in a fixed order.
+// One column: running sums, which are joined in a fixed order. Floats have two vectors of them, whose factors are
+// loaded one by one: instructions that gather them take half as long again.
 template <class T>
 TAEDA_VERSIONED void vector_row(const Product<T>& p, int64_t row) {
   using A = Accumulator<T>;
-  A sums[4] = {};
-  int64_t k = p.pointers[row], end = p.pointers[row + 1];
+  int64_t k = p.pointers[row];
+  const int64_t end = p.pointers[row + 1];
   auto product = [&](int64_t i) { return times(convert<A>(p.values[i]), convert<A>(p.dense[p.columns[i]])); };
-  for (; k + 4 <= end; k += 4)
-    for (int j = 0; j < 4; ++j) sums[j] = plus(sums[j], product(k + j));
-  if (k < end) sums[0] = plus(sums[0], product(k));
-  if (k + 1 < end) sums[1] = plus(sums[1], product(k + 1));
-  if (k + 2 < end) sums[2] = plus(sums[2], product(k + 2));
-  p.out[row] = convert<T>(plus(plus(sums[0], sums[1]), plus(sums[2], sums[3])));
+  auto finish = [&](auto& sums) {  // with up to three more
+    for (int j = 0; k < end; ++k, ++j) sums[j] = plus(A(sums[j]), product(k));
+    p.out[row] = convert<T>(plus(plus(A(sums[0]), A(sums[1])), plus(A(sums[2]), A(sums[3]))));
+  };
+  if constexpr (std::is_floating_point_v<T>) {
+    typedef T Four __attribute__((vector_size(4 * sizeof(T))));
+    auto add = [&](Four& sums, int64_t i) {
+      const int64_t* at = p.columns + i;
+      const T *d = p.dense, *v = p.values + i;
+      sums += Four{v[0], v[1], v[2], v[3]} * Four{d[at[0]], d[at[1]], d[at[2]], d[at[3]]};
+    };
+    Four sums = {}, others = {};
+    for (; k + 8 <= end; k += 8) {
+      add(sums, k);
+      add(others, k + 4);
+    }
+    if (k + 4 <= end) {
+      add(sums, k);
+      k += 4;
+    }
+    sums += others;
+    finish(sums);
+  } else {
+    std::array<A, 4> sums{};
+    for (; k + 4 <= end; k += 4)
+      for (size_t j = 0; j < 4; ++j) sums[j] = plus(sums[j], product(k + static_cast<int64_t>(j)));
+    finish(sums);
+  }
 }
 
 // Wide rows: the sums stay in the nearest cache, and four elements share each pass over them.
@@ -72,25 +96,31 @@ TAEDA_VERSIONED void wide_row(const Product<T>& p, int64_t row, int64_t first, i
   }
 }
 
-// False if a column is outside, where the rest is left undone.
+template <class T>
+TAEDA_VERSIONED void product_row(const Product<T>& p, int64_t row) {
+  constexpr int64_t kWide = 64, kInCache = 2048;
+  if (p.width == 1) return vector_row(p, row);
+  int64_t j = 0;
+  if constexpr (std::is_same_v<T, Accumulator<T>>)
+    if (p.width >= kWide)
+      for (; j < p.width; j += kInCache) wide_row(p, row, j, std::min(j + kInCache, p.width));
+  for (; j + 16 <= p.width; j += 16) tile_of_row<T, 16>(p, row, j);
+  for (; j + 8 <= p.width; j += 8) tile_of_row<T, 8>(p, row, j);
+  for (; j + 4 <= p.width; j += 4) tile_of_row<T, 4>(p, row, j);
+  for (; j < p.width; ++j) tile_of_row<T, 1>(p, row, j);
+}
+
+// False if a column is outside, where the rest is left undone. Columns are checked a few rows ahead, so that they are
+// in the nearest cache when they are read again.
 template <class T>
 TAEDA_VERSIONED bool product_rows(const Product<T>& p, int64_t begin, int64_t end) {
-  constexpr int64_t kWide = 64, kInCache = 2048;
-  const int64_t from = p.pointers[begin], count = p.pointers[end] - from;
-  if (count && largest_of(p.columns + from, count) >= static_cast<uint64_t>(p.n)) return false;
-  for (int64_t row = begin; row < end; ++row) {
-    if (p.width == 1) {
-      vector_row(p, row);
-      continue;
-    }
-    int64_t j = 0;
-    if constexpr (std::is_same_v<T, Accumulator<T>>)
-      if (p.width >= kWide)
-        for (; j < p.width; j += kInCache) wide_row(p, row, j, std::min(j + kInCache, p.width));
-    for (; j + 16 <= p.width; j += 16) tile_of_row<T, 16>(p, row, j);
-    for (; j + 8 <= p.width; j += 8) tile_of_row<T, 8>(p, row, j);
-    for (; j + 4 <= p.width; j += 4) tile_of_row<T, 4>(p, row, j);
-    for (; j < p.width; ++j) tile_of_row<T, 1>(p, row, j);
+  constexpr int64_t kAhead = 2048;
+  for (int64_t row = begin; row < end;) {
+    const int64_t from = p.pointers[row];
+    int64_t last = row + 1;
+    while (last < end && p.pointers[last + 1] - from <= kAhead) ++last;
+    if (!all_below(p.columns + from, p.pointers[last] - from, p.n)) return false;
+    for (; row < last; ++row) product_row(p, row);
   }
   return true;
 }
