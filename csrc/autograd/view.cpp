@@ -7,11 +7,10 @@ namespace {
 
 bool is_replayed(const Tensor& t) { return t->is_view() && meta_of(t)->view && meta_of(t)->view->replay; }
 
-bool is_special(const Tensor& t) {
-  KeySet keys = t.keys();
-  return t->layout() != Layout::Strided || keys.has(Functionality::Python) || keys.has(Functionality::Batched) ||
-         keys.has(Functionality::Nested) || keys.has(Functionality::Functionalize);
-}
+constexpr KeySet kSpecial = KeySet(Functionality::Python) | KeySet(Functionality::Batched) |
+                            KeySet(Functionality::Nested) | KeySet(Functionality::Functionalize);
+
+bool is_special(const Tensor& t) { return !(t.keys() & kSpecial).empty() || t->layout() != Layout::Strided; }
 
 struct StridedView {
   std::vector<int64_t> sizes, strides;
@@ -85,8 +84,8 @@ struct CopySlices final : Node {
 }  // namespace
 
 bool needs_replay(const Tensor& base, const Tensor& view) {
-  return base.dtype() != view.dtype() || base->is_conj() != view->is_conj() || base->is_neg() != view->is_neg() ||
-         is_special(base) || is_special(view) || is_replayed(base);
+  return base.dtype() != view.dtype() || !((base.keys() ^ view.keys()) & kLazyKeys).empty() || is_special(base) ||
+         is_special(view) || is_replayed(base);
 }
 
 void mark_view(const Tensor& base, const Tensor& view, Ref<Replay> replay, Creation creation) {

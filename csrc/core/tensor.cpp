@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/alias.h"
 #include "core/object_cache.h"
 
 namespace taeda {
@@ -48,22 +49,16 @@ void commit(Geometry& geometry, Pair* fresh, int dim) {
   }
 }
 
-// Requires: no size is 0.
-bool dense_in_order(IntList sizes, IntList strides) {
-  int64_t expected = 1;
-  for (size_t i = sizes.size(); i-- > 0;) {
-    if (sizes[i] != 1 && strides[i] != expected) return false;
-    expected *= sizes[i];
-  }
-  return true;
-}
-
 // The dimensions of a channels-last format, innermost first.
 constexpr std::array<int8_t, 4> kOrder2d{1, 3, 2, 0};
 constexpr std::array<int8_t, 5> kOrder3d{1, 4, 3, 2, 0};
 std::span<const int8_t> channels_last_order(MemoryFormat format) {
   if (format == MemoryFormat::ChannelsLast3d) return kOrder3d;
   return kOrder2d;
+}
+
+Ref<TensorImpl> alias_impl(const Tensor& base) {
+  return make_ref<TensorImpl>(base->storage(), base.dtype(), base.device(), base.keys() - kPythonKeys);
 }
 
 void check_inside(const StorageImpl& storage, DType dtype, IntList sizes, IntList strides, int64_t offset) {
@@ -147,14 +142,22 @@ void TensorImpl::set_geometry(IntList sizes, IntList strides, int64_t offset) {
               strides);
   if (sizes.size() > kMaxDim) [[unlikely]]
     check_rank(sizes);
-  numel_ = numel_of(sizes);
-  contiguous_ = numel_ == 0 || dense_in_order(sizes, strides);
-  offset_ = offset;
   int dim = static_cast<int>(sizes.size());
   Pair few[kMaxDim];
   std::vector<Pair> many(dim > kMaxDim ? dim : 0);
   Pair* fresh = many.empty() ? few : many.data();
-  for (int d = 0; d < dim; ++d) fresh[d] = {sizes[d], strides[d]};
+  int64_t count = 1;
+  bool in_order = true, bad = false;
+  for (int d = dim; d-- > 0;) {
+    fresh[d] = {sizes[d], strides[d]};
+    in_order &= (sizes[d] == 1) | (strides[d] == count);
+    bad |= (sizes[d] < 0) | __builtin_mul_overflow(count, sizes[d], &count);
+  }
+  if (bad) [[unlikely]]
+    count = numel_of(sizes);  // raises unless one of the sizes is 0
+  numel_ = count;
+  contiguous_ = count == 0 || in_order;
+  offset_ = offset;
   commit(geometry_, fresh, dim);
 }
 
@@ -169,6 +172,8 @@ Ref<VersionCounter> TensorImpl::shared_versions() {
 }
 
 void TensorImpl::set_versions(Ref<VersionCounter> versions) {
+  // A fresh tensor, as here usually, is seen by nobody else: a locked instruction is saved.
+  if (!versions_.load(std::memory_order_relaxed)) return versions_.store(versions.detach(), std::memory_order_release);
   if (VersionCounter* old = versions_.exchange(versions.detach(), std::memory_order_acq_rel)) old->release();
 }
 
@@ -296,9 +301,16 @@ Tensor new_alias(const Tensor& base, IntList sizes, IntList strides, int64_t off
   bool is_whole = is_quantized && offset == base.storage_offset() && std::ranges::equal(sizes, base.sizes()) &&
                   std::ranges::equal(strides, base.strides());
   if (!is_whole) check_inside(*storage, base.dtype(), sizes, strides, offset);
-  Ref<TensorImpl> impl = is_quantized
-                             ? base->shallow_copy()
-                             : make_ref<TensorImpl>(storage, base.dtype(), base.device(), base.keys() - kPythonKeys);
+  Ref<TensorImpl> impl = is_quantized ? base->shallow_copy() : alias_impl(base);
+  impl->set_geometry(sizes, strides, offset);
+  return Tensor(std::move(impl));
+}
+
+Tensor new_alias_within(const Tensor& base, IntList sizes, IntList strides, int64_t offset) {
+  // Of some quantised elements there are several in a byte, which a geometry does not know.
+  if (!base->storage() || base.keys().has(Functionality::Quantized)) [[unlikely]]
+    return new_alias(base, sizes, strides, offset);
+  Ref<TensorImpl> impl = alias_impl(base);
   impl->set_geometry(sizes, strides, offset);
   return Tensor(std::move(impl));
 }

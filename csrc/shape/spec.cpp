@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/alias.h"
 #include "shape/elementwise.h"
 #include "taeda/core/overlap.h"
 #include "taeda/core/thread_state.h"
@@ -22,12 +23,33 @@ std::vector<Tensor> make_all(const std::vector<Spec>& specs, Device device) {
   return result;
 }
 
+void Dims::assign_many(IntList values) {
+  std::vector<int64_t> fresh(values.begin(), values.end());  // they may be this one's own
+  heap_ = std::move(fresh);
+  size_ = heap_.size();
+}
+
+void Dims::push_many(int64_t value) {
+  if (heap_.empty()) heap_.assign(inline_.begin(), inline_.end());
+  heap_.push_back(value);
+  ++size_;
+}
+
 Tensor alias(const Tensor& base, const View& view) {
-  if (view.dtype == DType::Undefined) return new_alias(base, view.sizes, view.strides, view.offset);
+  if (view.dtype == DType::Undefined) {
+    auto make = view.is_within ? new_alias_within : new_alias;
+    return make(base, view.sizes, view.strides, view.offset);
+  }
   Ref<TensorImpl> impl = base->shallow_copy();  // the rule made sure that it stays inside the storage
   impl->set_dtype(view.dtype);
   if (view.toggled != Functionality::Count) impl->set_keys(impl->keys() ^ view.toggled);
   impl->set_geometry(view.sizes, view.strides, view.offset);
+  return Tensor(std::move(impl));
+}
+
+Tensor alias(const Tensor& base, const Same&) {
+  Ref<TensorImpl> impl = base->shallow_copy();
+  impl->set_wrapped_number(false);
   return Tensor(std::move(impl));
 }
 

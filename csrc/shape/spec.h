@@ -23,17 +23,15 @@ class Dims {
   Dims& operator=(Dims&& other) noexcept = default;
 
   void assign(IntList values) {
+    if (values.size() > kInline || !heap_.empty()) [[unlikely]]
+      return assign_many(values);
     size_ = 0;
-    for (int64_t v : values) push_back(v);
+    for (int64_t v : values) inline_[size_++] = v;
   }
   void push_back(int64_t value) {
-    if (!heap_.empty() || size_ == kInline) {
-      if (heap_.empty()) heap_.assign(inline_.begin(), inline_.end());
-      heap_.push_back(value);
-    } else {
-      inline_[size_] = value;
-    }
-    ++size_;
+    if (size_ == kInline || !heap_.empty()) [[unlikely]]
+      return push_many(value);
+    inline_[size_++] = value;
   }
   void insert(size_t position, int64_t value) {
     push_back(value);
@@ -57,6 +55,10 @@ class Dims {
   operator IntList() const { return {data(), size_}; }
 
  private:
+  // Apart, so that the usual few dimensions cost a loop of a few instructions wherever rules are compiled.
+  TAEDA_API void assign_many(IntList values);
+  TAEDA_API void push_many(int64_t value);
+
   static constexpr size_t kInline = 8;
   size_t size_ = 0;
   std::array<int64_t, kInline> inline_;
@@ -79,11 +81,22 @@ struct View {
   DType dtype = DType::Undefined;  // Undefined: the same
   // Given with a dtype: what the view has if its base lacks it, and the other way round. Count: nothing.
   Functionality toggled = Functionality::Count;
+  bool is_within = false;  // reaches no element that its base does not: is not checked again
+
+  // Not an aggregate: the compiler would first clear all of one.
+  View(IntList sizes, IntList strides, int64_t offset, DType dtype = DType::Undefined)
+      : sizes(sizes), strides(strides), offset(offset), dtype(dtype) {}
+};
+// The geometry of the tensor itself.
+struct Same {
+  const Tensor& self;
+  operator View() const { return {self.sizes(), self.strides(), self.storage_offset()}; }
 };
 
 TAEDA_API Tensor make(const Spec& spec, Device device);
 std::vector<Tensor> make_all(const std::vector<Spec>& specs, Device device);
 Tensor alias(const Tensor& base, const View& view);
+Tensor alias(const Tensor& base, const Same& view);
 std::vector<Tensor> alias(const Tensor& base, const std::vector<View>& views);
 inline Device device_of(const Tensor& t) { return t.defined() ? t.device() : Device(); }
 inline Device device_of(TensorList list) { return list.empty() ? Device() : device_of(list[0]); }

@@ -92,13 +92,13 @@ Dims infer_size(IntList size, int64_t numel) {
   return result;
 }
 
-std::optional<Dims> view_strides(IntList old_sizes, IntList old_strides, IntList size) {
-  Dims strides(size);
-  int64_t numel = std::accumulate(old_sizes.begin(), old_sizes.end(), int64_t{1}, std::multiplies<>());
+namespace {
+// Fills in the strides that show `numel` elements in the same order as `size`; false if they cannot.
+bool lay_strides(IntList old_sizes, IntList old_strides, int64_t numel, IntList size, int64_t* strides) {
   if (numel == 0) {
     int64_t step = 1;
     for (size_t i = size.size(); i-- > 0; step *= std::max<int64_t>(size[i], 1)) strides[i] = step;
-    return strides;
+    return true;
   }
   // Walks both shapes from the back, block by block of old dimensions that are contiguous with one another.
   int64_t d = static_cast<int64_t>(size.size()) - 1;
@@ -113,20 +113,30 @@ std::optional<Dims> view_strides(IntList old_sizes, IntList old_strides, IntList
       taken *= size[d];
       --d;
     }
-    if (taken != block) return std::nullopt;
+    if (taken != block) return false;
     if (i > 0) block_stride = old_strides[i - 1];
     block = taken = 1;
   }
   for (; d >= 0; --d) strides[d] = 1;  // a number viewed with dimensions of size 1
+  return true;
+}
+}  // namespace
+
+std::optional<Dims> view_strides(IntList old_sizes, IntList old_strides, IntList size) {
+  Dims strides(size);
+  int64_t numel = std::accumulate(old_sizes.begin(), old_sizes.end(), int64_t{1}, std::multiplies<>());
+  if (!lay_strides(old_sizes, old_strides, numel, size, strides.data())) return std::nullopt;
   return strides;
 }
 
 View view(const Tensor& self, IntList size) {
   Dims sizes = infer_size(size, self.numel());
-  auto strides = view_strides(self.sizes(), self.strides(), sizes);
-  TAEDA_CHECK(strides, "shape ", size, " cannot be a view of a tensor of shape ", self.sizes(), " and strides ",
-              self.strides(), "; use reshape, which copies where it must");
-  return {sizes, *strides, self.storage_offset()};
+  View result(sizes, sizes, self.storage_offset());
+  TAEDA_CHECK(lay_strides(self.sizes(), self.strides(), self.numel(), sizes, result.strides.data()), "shape ", size,
+              " cannot be a view of a tensor of shape ", self.sizes(), " and strides ", self.strides(),
+              "; use reshape, which copies where it must");
+  result.is_within = true;
+  return result;
 }
 
 View reshape_alias(const Tensor& self, IntList size, IntList stride) { return {size, stride, self.storage_offset()}; }

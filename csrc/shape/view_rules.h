@@ -4,7 +4,7 @@
 
 namespace taeda::shape {
 
-inline View same(const Tensor& self) { return {self.sizes(), self.strides(), self.storage_offset()}; }
+inline Same same(const Tensor& self) { return {self}; }
 View as_strided(const Tensor& self, IntList size, IntList stride, std::optional<int64_t> storage_offset);
 View transpose(const Tensor& self, int64_t dim0, int64_t dim1);
 View t(const Tensor& self);

@@ -95,6 +95,18 @@ def test_views_outlive_a_shorter_storage() -> None:
     assert t.untyped_storage().data_ptr() == 0 and t.share_memory_().add_(1).sum() == 1 << 20
 
 
+def test_what_shows_the_same_elements_is_a_view_of_an_emptied_storage_too() -> None:
+    t = taeda.arange(6.0)
+    t.untyped_storage().resize_(0)
+    same = [t.view(2, 3), t.detach(), taeda.ops.aten.alias(t), t.reshape(3, 2)]
+    for cut in (lambda: t[1], lambda: t[1:], lambda: t.expand(2, 6), lambda: t.as_strided((2,), (1,))):
+        with pytest.raises(RuntimeError, match="storage"):
+            cut()
+    t.untyped_storage().resize_(24)
+    t.copy_(taeda.arange(6.0))
+    assert [view.flatten().tolist() for view in same] == [[0, 1, 2, 3, 4, 5]] * 4
+
+
 SetOf = tuple[tuple[int, ...], tuple[int, ...], int]
 OUTSIDE: list[SetOf] = [((2,), (2**62,), 0), ((2,), (1,), 2**62), ((2,), (2**63 - 1,), 1), ((2,), (1,), -1)]
 
