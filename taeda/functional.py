@@ -118,14 +118,27 @@ def _einsum_equation(subscripts: Sequence[Sequence[Any]], result: Sequence[Any] 
     return equation if result is None else f"{equation}->{text(result)}"
 
 
+def _last_and_first(a: Tensor, count: int) -> tuple[list[int], list[int]]:
+    if count < 0:
+        raise RuntimeError(f"taeda.tensordot: dims must not be negative; got {count}")
+    return list(range(a.dim() - count, a.dim())), list(range(count))
+
+
+def _contracted(a: Tensor, dims: Tensor) -> tuple[list[int], list[int]]:
+    """The dimensions of both operands that a tensor names: how many they are, or the two lists as its rows."""
+    if dims.numel() == 1:
+        return _last_and_first(a, int(dims.item()))
+    left: list[int] = dims[0].tolist()
+    right: list[int] = dims[1].tolist()
+    return left, right
+
+
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) -> Tensor:
     """Contracts dimensions of ``a`` with dimensions of ``b``: the last and first ``dims``, or the two given lists."""
-    if isinstance(dims, _C.TensorBase):
-        dims = dims.tolist()
-    if isinstance(dims, int):
-        if dims < 0:
-            raise RuntimeError(f"taeda.tensordot: dims must not be negative; got {dims}")
-        left, right = list(range(a.dim() - dims, a.dim())), list(range(dims))
+    if isinstance(dims, taeda.Tensor):
+        left, right = _contracted(a, dims)
+    elif isinstance(dims, int):
+        left, right = _last_and_first(a, dims)
     else:
         left, right = ([d] if isinstance(d, int) else list(d) for d in dims)
     if out is None:

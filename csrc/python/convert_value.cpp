@@ -117,8 +117,11 @@ bool read_int(PyObject* object, int64_t& value) {
   }
   if (PyFloat_Check(object) || PyBool_Check(object)) return false;
   if (is_symbol(object)) return read_int(symbol_value(object).get(), value);
-  if (is_tensor(object) && (unwrap(object).numel() != 1 || category(unwrap(object).dtype()) > Category::Integral))
-    return false;
+  if (is_tensor(object)) {
+    if (unwrap(object).numel() != 1 || category(unwrap(object).dtype()) > Category::Integral) return false;
+    if (size_recorders > 0) [[unlikely]]
+      if (Owned symbol = recorded_number(object)) return read_int(symbol_value(symbol.get()).get(), value);
+  }
   if (!PyIndex_Check(object)) return false;
   value = to_int64(Owned(check(PyNumber_Index(object))).get());
   return true;

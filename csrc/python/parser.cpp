@@ -144,6 +144,8 @@ std::string_view text_of(PyObject* unicode) {
   return text ? text : "?";
 }
 
+bool takes_ints(const Param& param) { return param.type == ArgType::Int || param.type == ArgType::IntList; }
+
 bool try_params(const std::vector<ParsedParam>& params, Attempt& attempt, bool is_method, Stack& stack,
                 Py_ssize_t& position, Py_ssize_t& used_keywords) {
   for (size_t i = 0; i < params.size(); ++i) {
@@ -160,13 +162,13 @@ bool try_params(const std::vector<ParsedParam>& params, Attempt& attempt, bool i
       } else {
         attempt.bad_position = position;
         if (!read_value(attempt.args[position], param, value, &attempt.why, parsed.type)) return false;
-        attempt.given.note(param.name, attempt.args[position]);
+        attempt.given.note(param.name, attempt.args[position], takes_ints(param));
         ++position;
       }
       if (attempt.find_keyword(parsed) >= 0) return fail_with(attempt, str("'", param.name, "' is given twice"));
     } else if (Py_ssize_t k = attempt.find_keyword(parsed); k >= 0) {
       if (!read_value(attempt.keyword_value(k), param, value, &attempt.why, parsed.type)) return false;
-      attempt.given.note(param.name, attempt.keyword_value(k));
+      attempt.given.note(param.name, attempt.keyword_value(k), takes_ints(param));
       ++used_keywords;
     } else if (param.has_default()) {
       value = parsed.fallback;
@@ -332,9 +334,16 @@ bool updates_list(const Op& op) { return op.plain_name().starts_with("_foreach_"
 // add(2, x), x.copy_(2): once no overload fits, the number in the place of a tensor becomes one.
 PyObject* retry_with_tensor(const Name& name, PyObject* const* args, Py_ssize_t n, PyObject* names, bool is_method) {
   Py_ssize_t place = name.number_place;
+  if (place < 0 && n > 0 && is_symbol(args[0])) place = 0;  // ceil(size / 2): a symbol calculates as a tensor does
   Scalar number;
-  if (place < 0 || place >= n || is_tensor(args[place]) || !read_number(args[place], number)) return nullptr;
-  Owned tensor(check(wrap(autograd::number_tensor(number))));
+  if (place < 0 || place >= n || is_tensor(args[place])) return nullptr;
+  Owned tensor;
+  if (is_symbol(args[place]))
+    tensor = Owned(check(PyObject_CallMethod(args[place], "_as_tensor", nullptr)));
+  else if (read_number(args[place], number))
+    tensor = Owned(check(wrap(autograd::number_tensor(number))));
+  else
+    return nullptr;
   std::vector<PyObject*> all(args, args + n + (names ? PyTuple_GET_SIZE(names) : 0));
   all[static_cast<size_t>(place)] = tensor.get();
   return parse_and_call(name, all.data(), n, names, is_method);

@@ -48,6 +48,14 @@ PyObject* recorded_size(const Tensor& tensor, const char* what, int64_t dim, int
       PyObject_CallMethod(kept.get(), "read", "OsOL", object.get(), what, place.get(), static_cast<long long>(value)));
 }
 
+Owned recorded_number(PyObject* tensor) {
+  if (!recorder) return Owned();
+  Owned kept = Owned::borrow(recorder);
+  Pause pause;
+  Owned symbol(check(PyObject_CallMethod(kept.get(), "int_of", "O", tensor)));
+  return symbol.get() == Py_None ? Owned() : std::move(symbol);
+}
+
 void tell_detached(PyObject* tensor) {
   if (!recorder) return;
   Owned kept = Owned::borrow(recorder);
@@ -70,12 +78,15 @@ Owned fixed_symbol(PyObject* object) {
   return Owned(check(PyFloat_Check(value.get()) ? PyNumber_Float(object) : PyNumber_Index(object)));
 }
 
-void GivenSymbols::look(const char* parameter, PyObject* object, int64_t index) {
+void GivenSymbols::look(const char* parameter, PyObject* object, int64_t index, bool takes_ints) {
   if (!recorder) return;
-  if (is_symbol(object)) return found_.push_back({parameter, index, Owned::borrow(object)});
-  if (!PyTuple_Check(object) && !PyList_Check(object)) return;
-  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); ++i)
-    if (Owned item(item_at(object, i)); is_symbol(item.get())) found_.push_back({parameter, i, std::move(item)});
+  auto add = [&](PyObject* item, int64_t place) {
+    Owned symbol = is_symbol(item) ? Owned::borrow(item) : Owned();
+    if (takes_ints && is_tensor(item)) symbol = recorded_number(item);
+    if (symbol) found_.push_back({parameter, place, std::move(symbol)});
+  };
+  if (!PyTuple_Check(object) && !PyList_Check(object)) return add(object, index);
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); ++i) add(Owned(item_at(object, i)).get(), i);
 }
 
 void GivenSymbols::tell_recorder(const Op& op) const {

@@ -16,6 +16,10 @@ PyObject* recorded_size(const Tensor& tensor, const char* what, int64_t dim, int
 
 PyObject* recorded_shape(const Tensor& tensor);  // all sizes, as a Size
 
+// A symbol for the whole number in a tensor that is given where an op takes an int; null where it is a plain number.
+// Requires is_tensor.
+Owned recorded_number(PyObject* tensor);
+
 // Before `detach_`, which is no op that a recorder would hear of.
 void tell_detached(PyObject* tensor);
 
@@ -28,14 +32,14 @@ Owned fixed_symbol(PyObject* object);
 // The symbols among the arguments of one call, for this thread's recorder.
 class GivenSymbols {
  public:
-  // An argument, or a list of which some items are symbols.
-  void note(const char* parameter, PyObject* object) {
+  // An argument, or a list of which some items are symbols. Where the op takes ints, those of tensors are symbols too.
+  void note(const char* parameter, PyObject* object, bool takes_ints) {
     if (size_recorders > 0) [[unlikely]]
-      look(parameter, object, -1);
+      look(parameter, object, -1, takes_ints);
   }
   void note_item(const char* parameter, PyObject* item, int64_t index) {
     if (size_recorders > 0) [[unlikely]]
-      look(parameter, item, index);
+      look(parameter, item, index, true);
   }
   void clear() {
     if (size_recorders > 0) [[unlikely]]
@@ -57,7 +61,7 @@ class GivenSymbols {
     int64_t index;  // in a list; negative for the argument itself
     Owned symbol;
   };
-  void look(const char* parameter, PyObject* object, int64_t index);
+  void look(const char* parameter, PyObject* object, int64_t index, bool takes_ints);
   void tell_recorder(const Op& op) const;
   std::vector<Given> found_;
 };

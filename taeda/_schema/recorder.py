@@ -91,6 +91,10 @@ class SizeRecorder:
         """The program checks a condition (``taeda._check``). Whether nothing more is to be asked than its hint."""
         return False
 
+    def int_of(self, tensor: Tensor) -> Any:
+        """The symbol for the whole number in a tensor that an op is given as an int; None leaves it a plain int."""
+        return None
+
     def detached(self, tensor: Tensor) -> None:
         """The program cut a tensor out of autograd's graph in place."""
 

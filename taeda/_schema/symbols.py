@@ -13,9 +13,11 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
+import taeda
 from taeda import _C
 
 if TYPE_CHECKING:
+    from taeda import Tensor
     from taeda._schema.recorder import SizeRecorder
 
 __all__ = ["SymBool", "SymFloat", "SymInt", "SymNode", "calculate"]
@@ -135,6 +137,11 @@ class _Symbol:
 
     def __format__(self, spec: str) -> str:
         return format(str(self) if not spec else _fixed(self), spec)
+
+    def _as_tensor(self) -> Tensor:
+        """The tensor of no dimension that a function of tensors calculates with."""
+        dtype = {int: taeda.int64, bool: taeda.bool}.get(self.node.pytype)
+        return taeda.scalar_tensor(self, dtype=dtype)  # type: ignore[arg-type]
 
     def __copy__(self) -> Self:
         return self

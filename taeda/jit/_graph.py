@@ -40,7 +40,9 @@ class ScriptObject:
             return code_of(info.properties[name][0])(self._c)
         function = info.function(name) if info is not None else None
         if function is not None:
-            return lambda *args, **kwargs: code_of(function)(self._c, *args, **kwargs)
+            from taeda.jit._run import runnable
+
+            return lambda *args, **kwargs: runnable(function)(self._c, *args, **kwargs)
         if (getter := self._in_cpp(f"__get_{name}")) is not None:
             return getter()
         method = self._in_cpp(name) or packed_method(self, name)
@@ -94,9 +96,9 @@ class ScriptObject:
             if method is None:
                 raise NotImplementedError(f"a {self._type()} has no method {name}")
             return method(*args)
-        from taeda.jit.translate.build import code_of
+        from taeda.jit._run import runnable
 
-        return code_of(function)(self._c, *args)
+        return runnable(function)(self._c, *args)
 
     def __str__(self) -> str:
         shown = self._in_cpp("__str__")

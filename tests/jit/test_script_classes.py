@@ -240,3 +240,19 @@ class WithMatcher(nn.Module):
 def test_an_attribute_may_be_of_a_class_derived_from_its_annotation(cls: type[Matcher]) -> None:
     module, x = WithMatcher(cls(1.0)), torch.tensor([0.0, 1.0, 2.0])
     assert torch.equal(jit.script(module)(x), module(x))
+
+
+def test_objects_of_a_program_and_of_python_are_compared() -> None:
+    @jit.script
+    class Pair:
+        def __init__(self, a: int) -> None:
+            self.a = a
+
+        def __eq__(self, other: Pair) -> bool:  # type: ignore[override]
+            return self.a == other.a
+
+        def more(self, other: Pair) -> int:
+            return self.a + other.a
+
+    made = jit.script(lambda: Pair(2))()
+    assert made == Pair(2) and (made == Pair(3)) is False and made.more(Pair(5)) == 7

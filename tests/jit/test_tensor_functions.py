@@ -1,6 +1,7 @@
-"""Functions of tensors whose Python is more than programs hold: subscripts in lists, classes of a dtype."""
+"""Functions of tensors whose Python is more than programs hold: subscripts in lists, gradients, classes of a dtype."""
 
 import io
+from typing import List, Optional  # noqa: UP035
 
 import pytest
 
@@ -30,6 +31,51 @@ def test_einsum_with_subscripts_in_lists() -> None:
     assert torch.equal(jit.script(batched)(x, y), batched(x, y))
     with pytest.raises(RuntimeError, match="known while the program is compiled"):
         jit.script(lambda x, n: torch.einsum(x, [0], x, n)).graph  # noqa: B018
+
+
+def backward(x: torch.Tensor) -> None:
+    x.softmax(0).sum().backward()
+
+
+def backward_of_one(x: torch.Tensor) -> None:
+    torch.autograd.backward(x.exp().sum())
+
+
+def backward_of_several(x: torch.Tensor) -> None:
+    y = x.exp()
+    gradients: List[Optional[torch.Tensor]] = [torch.ones_like(y), None]  # noqa: UP006, UP045
+    torch.autograd.backward((y, y.sum()), gradients)
+
+
+@pytest.mark.parametrize("function", [backward, backward_of_one, backward_of_several])
+def test_backward(function) -> None:
+    program = jit.script(function)
+    assert "torch.autograd.backward(" in program.code
+    want, got = torch.arange(4.0, requires_grad=True), torch.arange(4.0, requires_grad=True)
+    function(want)
+    program(got)
+    assert torch.equal(got.grad, want.grad)
+
+    class Net(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            function(x)
+            return x
+
+    got = torch.arange(4.0, requires_grad=True)
+    saved(jit.script(Net()))(got)
+    assert torch.equal(got.grad, want.grad)
+
+
+def test_gradients_as_results() -> None:
+    @jit.script
+    def slope(x: torch.Tensor, start: torch.Tensor):
+        (found,) = torch.autograd.grad(x * x, x, start, create_graph=True)
+        return found
+
+    x = torch.arange(3.0, requires_grad=True)
+    assert slope(x, torch.ones(3)).tolist() == [0, 2, 4]
+    with pytest.raises(RuntimeError, match="2 gradients for 1 outputs"):
+        jit.script(lambda x: torch.autograd.grad([x.sum()], [x], [x, x]))(x)
 
 
 def test_classes_of_one_dtype() -> None:
@@ -65,6 +111,13 @@ def test_one_number_for_a_list_of_them() -> None:
     assert of_comment(2) == [2, 2, 2] and of_comment((1, 2, 3)) == [1, 2, 3]
 
 
+def test_characters_in_texts() -> None:
+    unit = jit.CompilationUnit("def f(a: str, n: int) -> str:\n  return '%c%c|' % (a, n)")
+    assert unit.f("ä", 65) == "äA|"
+    with pytest.raises(TypeError, match="%c takes a character"):
+        unit.f("ab", 65)
+
+
 def test_schemes_of_quantisation_are_constants() -> None:
     class Net(nn.Module):
         def __init__(self) -> None:
@@ -75,3 +128,12 @@ def test_schemes_of_quantisation_are_constants() -> None:
             return 3 if self.scheme == torch.per_tensor_symmetric else 4
 
     assert jit.script(Net())() == 4 and saved(jit.script(Net()))() == 4
+
+
+def test_tensordot_over_dimensions_in_a_tensor() -> None:
+    program = jit.script(lambda a, b, dims: torch.tensordot(a, b, dims=dims))
+    a, b = torch.randn(2, 3, 4), torch.randn(3, 2, 4)
+    for dims in (torch.tensor([[1, 0], [0, 1]]), torch.tensor([0])):
+        assert torch.equal(program(a, b, dims), torch.tensordot(a, b, dims))
+    with pytest.raises(RuntimeError, match="must not be negative"):
+        program(a, b, torch.tensor(-1))

@@ -222,6 +222,47 @@ def test_randomness_is_named() -> None:
         torch.jit.trace(torch.nn.Dropout(0.5), torch.ones(3))
 
 
+def test_numbers_in_tensors_that_ops_take_as_ints() -> None:
+    def largest(x: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
+        return x.topk(k, dim=1)[1] + x[:, :k].sum(1, keepdim=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        traced = jit.trace(largest, (torch.randn(3, 9), torch.tensor(4)))
+    x = torch.randn(2, 7)
+    for k in (torch.tensor(7), torch.tensor(1)):
+        assert torch.equal(traced(x, k), largest(x, k))
+
+
+def test_functions_of_tensors_take_sizes() -> None:
+    def padded(x: torch.Tensor) -> torch.Tensor:
+        if not jit.is_tracing():
+            return nn.functional.pad(x, (0, -x.shape[0] % 4))
+        rows = torch.ceil(x.shape[0] / 4) * 4
+        return nn.functional.pad(x, (0, rows.to(torch.int64) - x.shape[0]))
+
+    traced = jit.trace(padded, torch.ones(5))
+    assert [traced(torch.ones(n)).tolist() for n in (3, 8)] == [[1.0] * 3 + [0.0], [1.0] * 8]
+
+
+def test_functions_that_return_what_they_were_given() -> None:
+    class Swapped(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor, y: torch.Tensor) -> Any:
+            return y, x
+
+        @staticmethod
+        def backward(ctx: Any, a: torch.Tensor, b: torch.Tensor) -> Any:
+            return b, a
+
+    def swap(x: torch.Tensor, y: torch.Tensor) -> Any:
+        return Swapped.apply(x.relu(), y.relu())
+
+    traced = jit.trace(swap, (torch.ones(3), torch.ones(2)))
+    x, y = torch.arange(4.0), torch.arange(2.0)
+    assert [t.tolist() for t in traced(x, y)] == [y.tolist(), x.tolist()]
+
+
 def test_a_part_that_is_none_is_no_attribute() -> None:
     class Net(nn.Module):
         def __init__(self) -> None:

@@ -332,7 +332,11 @@ void percent_format(Stack& stack, size_t count) {
     std::erase(spec, '-');
     spec.insert(0, left ? "<" : spec.starts_with('0') || type == 's' || type == 'r' ? "" : ">");
     if ((type == 's' || type == 'r') && !left && !spec.empty() && spec[0] != '.') spec.insert(0, ">");
-    if (type == 's' || type == 'r')
+    bool is_text = type == 'c' && value.tag() == Value::Tag::String;
+    auto begins = [](char c) { return (c & 0xC0) != 0x80; };  // a character of UTF-8
+    TAEDA_CHECK_TYPE(!is_text || std::ranges::count_if(value.to_string(), begins) == 1,
+                     "%c takes a character or its number");
+    if (type == 's' || type == 'r' || is_text)
       out += with_spec(std::string_view(shown(value, type == 'r')), spec);
     else if (type == 'd' || type == 'i' || type == 'u')
       out += with_spec(value.tag() == Value::Tag::Float ? Value(static_cast<int64_t>(value.to_float())) : value,

@@ -183,27 +183,41 @@ bool is_on(const Tensor& t) {
   return t.device().type == type;
 }
 
+// Where a backward pass starts, and with which gradients: ones where none is given.
+struct Roots {
+  std::vector<autograd::Edge> edges;
+  std::vector<Tensor> starts;
+  void add(const Tensor& output, const Tensor& given) {
+    TAEDA_CHECK(given.defined() || output.numel() == 1, "output ", edges.size(), " has ", output.numel(),
+                " elements: give a gradient of its shape, or make one number of it");
+    edges.push_back(autograd::gradient_edge(output));
+    starts.push_back(given.defined() ? given : ops::ones_like(output));
+  }
+};
+Roots roots_of(TensorList outputs, const Value& grads) {
+  Roots roots;
+  TensorList given = grads.is_none() ? TensorList() : grads.to_tensor_list();
+  TAEDA_CHECK(given.empty() || given.size() == outputs.size(), given.size(), " gradients for ", outputs.size(),
+              " outputs: give one for each");
+  for (size_t i = 0; i < outputs.size(); ++i) roots.add(outputs[i], given.empty() ? Tensor() : given[i]);
+  return roots;
+}
 void backward(const Tensor& t, const Value& gradient, std::optional<bool> keep, bool create) {
-  Tensor start = gradient.to_tensor();
-  TAEDA_CHECK(start.defined() || t.numel() == 1, "backward() needs a gradient for a result with ", t.numel(),
-              " elements");
-  if (!start.defined()) start = ops::ones_like(t);
-  autograd::Edge root = autograd::gradient_edge(t);
-  autograd::run_backward({&root, 1}, {&start, 1}, {keep.value_or(create), create, true});
+  Roots roots;
+  roots.add(t, gradient.to_tensor());
+  autograd::run_backward(roots.edges, roots.starts, {keep.value_or(create), create, true});
+}
+void backward_of_list(TensorList outputs, const Value& grads, std::optional<bool> keep, bool create) {
+  Roots roots = roots_of(outputs, grads);
+  autograd::run_backward(roots.edges, roots.starts, {keep.value_or(create), create, true});
 }
 std::vector<Tensor> grad(TensorList outputs, TensorList inputs, const Value& grads, std::optional<bool> keep,
                          bool create, bool allow_unused) {
-  std::vector<autograd::Edge> roots, ends;
-  std::vector<Tensor> starts;
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    Tensor given = grads.is_none() || i >= grads.to_tensor_list().size() ? Tensor() : grads.to_tensor_list()[i];
-    TAEDA_CHECK(given.defined() || outputs[i].numel() == 1, "grad() needs a gradient for output ", i, " with ",
-                outputs[i].numel(), " elements");
-    roots.push_back(autograd::gradient_edge(outputs[i]));
-    starts.push_back(given.defined() ? given : ops::ones_like(outputs[i]));
-  }
+  Roots roots = roots_of(outputs, grads);
+  std::vector<autograd::Edge> ends;
   for (const Tensor& input : inputs) ends.push_back(autograd::gradient_edge(input));
-  std::vector<Tensor> found = autograd::run_backward(roots, starts, {keep.value_or(create), create, false}, ends);
+  std::vector<Tensor> found =
+      autograd::run_backward(roots.edges, roots.starts, {keep.value_or(create), create, false}, ends);
   for (size_t i = 0; i < found.size(); ++i)
     TAEDA_CHECK(allow_unused || found[i].defined(), "input ", i,
                 " has no part in the outputs; allow_unused=True gives None for it");
@@ -259,6 +273,9 @@ constexpr Primitive kTable[] = {
      }>},
     {"aten::backward(Tensor self, Tensor? gradient=None, bool? retain_graph=None, bool create_graph=False) -> ()",
      typed<backward>},
+    {"aten::backward.TensorList(Tensor[] tensors, Tensor?[]? grad_tensors=None, bool? retain_graph=None, "
+     "bool create_graph=False) -> ()",
+     typed<backward_of_list>},
     {"aten::grad(Tensor[] outputs, Tensor[] inputs, Tensor?[]? grad_outputs=None, bool? retain_graph=None, "
      "bool create_graph=False, bool allow_unused=False) -> Tensor?[]",
      typed<grad>},

@@ -7,6 +7,7 @@
 #include "python/autograd/python_hooks.h"
 #include "python/torch_function.h"
 #include "taeda/autograd/record.h"
+#include "taeda/core/thread_state.h"
 #include "taeda/core/warn.h"
 #include "taeda/ops/create.h"
 
@@ -237,12 +238,13 @@ struct Call {
     }
   }
 
-  // A tensor of a class with rules of its own stays one.
+  // A tensor of a class with rules of its own stays one; who records the program's ops hears of the other tensor.
   static Owned alias_of(PyObject* object) {
     Protocol protocol = protocol_of(object);
     bool has_own_rules = protocol == Protocol::Custom || protocol == Protocol::Subclass;
-    return has_own_rules ? Owned(check(PyObject_CallMethod(object, "view_as", "O", object)))
-                         : Owned(check(wrap(alias_of(unwrap(object)))));
+    return has_own_rules || t_state.include.has(Functionality::Tracer)
+               ? Owned(check(PyObject_CallMethod(object, "view_as", "O", object)))
+               : Owned(check(wrap(alias_of(unwrap(object)))));
   }
 
   static Tensor alias_of(const Tensor& t) {

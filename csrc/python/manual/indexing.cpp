@@ -28,7 +28,10 @@ bool is_mask(const Tensor& t) { return t.dtype() == DType::Bool || t.dtype() == 
 
 // A symbol's value is taken as it is: the recorder is told of the symbol, so that nothing is lost.
 Owned as_index_number(PyObject* object) {
-  return is_symbol(object) ? symbol_value(object) : Owned(check(PyNumber_Index(object)));
+  if (is_symbol(object)) return symbol_value(object);
+  if (size_recorders > 0 && is_tensor(object)) [[unlikely]]
+    if (Owned symbol = recorded_number(object)) return symbol_value(symbol.get());
+  return Owned(check(PyNumber_Index(object)));
 }
 
 int64_t as_position(PyObject* object) {
@@ -53,9 +56,9 @@ Tensor apply_slice(const Tensor& self, int64_t dim, PyObject* slice) {
   std::optional<int64_t> start = slice_bound(parts->start), stop = slice_bound(parts->stop),
                          step = slice_bound(parts->step);
   GivenSymbols given;
-  given.note("start", parts->start);
-  given.note("end", parts->stop);
-  given.note("step", parts->step);
+  given.note("start", parts->start, true);
+  given.note("end", parts->stop, true);
+  given.note("step", parts->step, true);
   given.tell("aten::slice", "Tensor");
   return ops::slice(self, dim, start, stop, step.value_or(1));
 }
@@ -154,7 +157,7 @@ Selection select(const Tensor& self, std::span<PyObject* const> items) {
       take_tensor(result, dim, tensors[i]);
     } else {
       GivenSymbols given;
-      given.note("index", item);
+      given.note("index", item, false);
       given.tell("aten::select", "int");
       result.view = ops::select(result.view, dim, as_position(item));
     }

@@ -30,6 +30,7 @@ from taeda.jit.check.function import (
     inline,
     inline_local,
     inline_python,
+    type_of_default,
 )
 from taeda.jit.check.inferred import fitting
 from taeda.jit.check.modules import call_module, is_left_out
@@ -470,13 +471,20 @@ def overload_function(obj: Any, overload: Any, number: int) -> Function:
     if key not in _FUNCTIONS:
         reader = Function(definition_of(overload), ClosureResolver(overload), "overload", defaults_of(overload))
         types = {p.name: p.type for p in reader.parameters()}
-        defaults = {**defaults_of(obj), **defaults_of(overload)}
+        own = {k: v for k, v in defaults_of(obj).items() if _may_be(v, types.get(k))}
+        defaults = {**own, **defaults_of(overload)}
         name = f"{program_name(obj)}__{number}"
         made = Function(definition_of(obj), ClosureResolver(obj), name, defaults, types=types)
         made.parameters()
         made._declared_result = reader.declared_result()
         _FUNCTIONS[key] = made
     return _FUNCTIONS[key]
+
+
+def _may_be(default: Any, type: Any) -> bool:
+    """Whether the implementation's default is one of the type that an overload says, which has none otherwise."""
+    found = NONE if default is None else type_of_default(default)
+    return type is None or found is None or found.isSubtypeOf(type)
 
 
 def call_left_out(emitter: Emitter, obj: Any, args: list[Any], kwargs: dict[str, Any], range: SourceRange | None,

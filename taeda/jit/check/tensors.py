@@ -8,7 +8,7 @@ import taeda
 from taeda.functional import _einsum_equation
 from taeda.jit.check.builtins import special
 from taeda.jit.check.emitter import Emitter
-from taeda.jit.check.types import INT, TENSOR, list_of
+from taeda.jit.check.types import INT, TENSOR, list_of, optional
 from taeda.jit.check.values import Known, TupleOf
 from taeda.jit.ir import Value
 from taeda.jit.parse.errors import fail
@@ -45,6 +45,42 @@ def _einsum(emitter: Emitter, args: list[Any], kwargs: dict[str, Any], range: So
     if operands and all(map(_is_tensor, operands)):
         operands = [emitter.list_value(operands, range)]
     return emitter.op("aten::einsum", [equation, *operands], kwargs, range)
+
+
+# --- Gradients
+_LISTS = {"tensors": list_of(TENSOR), "outputs": list_of(TENSOR), "inputs": list_of(TENSOR),
+          "grad_tensors": list_of(optional(TENSOR)), "grad_outputs": list_of(optional(TENSOR))}  # fmt: skip
+
+
+def _listed(emitter: Emitter, what: Any, type: Any, range: SourceRange | None) -> Any:
+    """One tensor, a tuple of them or a list that is written out, as a list of the type; a list of the program's as it
+    is."""
+    items = what.items if isinstance(what, TupleOf) else [what] if _is_tensor(what) else None
+    if isinstance(what, Value) and what.node().kind() == "prim::ListConstruct" and not what.hasUses():
+        items = list(what.node().inputs())
+    return what if items is None else emitter.list_value([emitter.value(i, range) for i in items], range, type)
+
+
+def _gradient_op(kind: str, *names: str) -> Any:
+    """What calls an op that takes lists of tensors, for which one tensor or a tuple may be given."""
+
+    def handler(emitter: Emitter, args: list[Any], kwargs: dict[str, Any], range: SourceRange | None) -> Any:
+        given = {**dict(zip(names, args)), **kwargs}
+        given.pop("only_inputs", None)
+        for name in given.keys() & _LISTS.keys():
+            given[name] = _listed(emitter, given[name], _LISTS[name], range)
+        return emitter.op(kind, [], given, range)
+
+    return handler
+
+
+special(taeda.autograd.backward)(
+    _gradient_op("aten::backward", "tensors", "grad_tensors", "retain_graph", "create_graph")
+)
+special(taeda.autograd.grad)(
+    _gradient_op("aten::grad", "outputs", "inputs", "grad_outputs", "retain_graph", "create_graph", "only_inputs",
+                 "allow_unused")
+)  # fmt: skip
 
 
 # --- LongTensor(2, 3), LongTensor([2, 3])

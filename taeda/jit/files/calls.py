@@ -101,6 +101,8 @@ _EXPRESSIONS: dict[str, Spell] = {
     "aten::__getitem__": _subscript,
     "aten::sorted": _conversion("sorted"),
     "aten::device": _conversion("torch.device"),
+    "aten::backward": lambda node, inputs: op_call(node, inputs, "torch.autograd.backward"),
+    "aten::grad": lambda node, inputs: op_call(node, inputs, "torch.autograd.grad"),
 }
 
 
@@ -110,10 +112,10 @@ def spell(node: Node, inputs: list[str]) -> str:
     return special(node, inputs) if special is not None else op_call(node, inputs)
 
 
-def op_call(node: Node, inputs: list[str]) -> str:
+def op_call(node: Node, inputs: list[str], called: str = "") -> str:
     """A call of an op. Arguments at the end that are the schema's defaults are left out."""
     space, _, name = node.kind().partition("::")
-    called = f"torch.{name}" if space == "aten" else f"ops.{space}.{name}"
+    called = called or (f"torch.{name}" if space == "aten" else f"ops.{space}.{name}")
     schema = node.op_schema()
     if schema is None:
         return f"{called}({', '.join(inputs)})"

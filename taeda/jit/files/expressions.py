@@ -16,6 +16,7 @@ from taeda.jit.check import operators
 from taeda.jit.check.classes import serves
 from taeda.jit.check.types import ANY, BOOL, NONE, STR, TENSOR, unify
 from taeda.jit.files.importer import Importer, Unreachable
+from taeda.jit.files.older import as_meant, is_other
 from taeda.jit.ir import Value
 from taeda.jit.parse.errors import CompileError
 
@@ -207,6 +208,11 @@ def _joined(importer: Importer, tree: ast.Dict, pairs: list[tuple[Value, Value]]
 def call(importer: Importer, tree: ast.AST, kind: str, args: list[Value], kwargs: dict[str, Value]) -> Any:
     """A call of an op or of one of the language's own functions: its value, or a list of several or none."""
     importer(tree)
+    if is_other(kind, importer.program.version):
+        meant = as_meant(importer, kind, args, kwargs)
+        if not isinstance(meant, tuple):
+            return meant
+        args, kwargs = meant
     key = (kind, tuple([id(v.static_type) for v in args]), tuple([(k, id(v.static_type)) for k, v in kwargs.items()]))
     plan = _plans.get(key)
     if plan is None and not operators.exists(kind):
@@ -311,7 +317,11 @@ def _call_path(importer: Importer, tree: ast.Call, path: str) -> Any:
     if parts[0] == "torch" and len(parts) == 2:
         if path == "torch.device" and len(tree.args) == 1 and isinstance(tree.args[0], ast.Constant):
             return importer.constant(_device(importer, tree, tree.args[0].value))
+        if path == "torch.Size" and len(tree.args) == 1:
+            return importer.value(tree.args[0])
         return call(importer, tree, f"aten::{parts[1]}", *_arguments(importer, tree))
+    if parts[:2] == ["torch", "autograd"] and len(parts) == 3:
+        return call(importer, tree, f"aten::{parts[2]}", *_arguments(importer, tree))
     if parts[0] == "ops" and len(parts) == 3:
         return _call_op(importer, tree, f"{parts[1]}::{parts[2]}")
     if parts[0] == "__torch__" and parts[-1] == "__new__":

@@ -23,7 +23,9 @@ ENDLESS = (1 << 63) - 1
 
 
 class Program(Protocol):
-    """What the source of a function is read with."""
+    """What the source of a function is read with. ``version`` is that of its archive."""
+
+    version: int
 
     def type_of(self, tree: ast.expr) -> Any:
         """The type that an annotation says."""

@@ -62,7 +62,7 @@ def _load(file: IO[bytes], map_location: Any, extra_files: dict[str, Any] | None
 def _read(file: IO[bytes], map_location: Any, extra_files: dict[str, Any] | None) -> RecursiveScriptModule:
     try:
         reader = ProgramReader(file)
-        reader.check_version()
+        version = reader.check_version()
         reader.read_byteorder(sys.byteorder)
         for name in extra_files or {}:
             if reader.has(f"extra/{name}"):
@@ -76,7 +76,8 @@ def _read(file: IO[bytes], map_location: Any, extra_files: dict[str, Any] | None
         raise RuntimeError(f"taeda.jit.load: the archive is damaged or was tampered with: {error}") from error
     if not isinstance(saved, SavedObject):
         raise Damaged("it holds no module")
-    return Maker(ArchiveProgram(Sources(reader), constants, _instructions(reader, restore))).module(saved)
+    program = ArchiveProgram(Sources(reader), constants, _instructions(reader, restore), version)
+    return Maker(program).module(saved)
 
 
 def _instructions(reader: ProgramReader, restore: Any) -> Instructions | None:

@@ -18,6 +18,7 @@ from taeda.jit.check.classes import ClassInfo, class_named
 from taeda.jit.check.function import MISSING, Function, Parameter, spelled
 from taeda.jit.check.types import NONE
 from taeda.jit.files.annotations import TypeReader
+from taeda.jit.files.archive import FORMAT_VERSION
 from taeda.jit.files.importer import Importer
 from taeda.jit.files.instructions import Instructions
 from taeda.jit.files.sources import Part, Sources
@@ -97,6 +98,7 @@ class _Body:
     def __init__(self, program: ArchiveProgram, part: Part, shift: int) -> None:
         self._program, self._part, self._shift = program, part, shift
         self.named, self.constant, self.type_of = program.named, program.constant, program.types.from_tree
+        self.version = program.version
 
     def place(self, tree: ast.AST) -> SourceRange:
         return self._part.range(tree, self._shift)
@@ -111,10 +113,15 @@ class ArchiveProgram:
         sources: the archive's source.
         constants: its table of constants.
         instructions: those that it has beside the source.
+        version: that of its format, which says what ops mean.
     """
 
-    def __init__(self, sources: Sources, constants: tuple[Any, ...], instructions: Instructions | None = None) -> None:
+    def __init__(
+        self, sources: Sources, constants: tuple[Any, ...], instructions: Instructions | None = None,
+        version: int = FORMAT_VERSION,
+    ) -> None:  # fmt: skip
         self._sources, self._constants, self._instructions = sources, constants, instructions
+        self.version = version
         self._known: dict[str, Any] = {}
         self._classes: list[ClassInfo] = []
         self.types = TypeReader(self._type_named)

@@ -325,6 +325,19 @@ class Recorder(SizeRecorder):
                 self._numbers[id(symbol.node)] = symbol.node, node.output()
         return symbol
 
+    def int_of(self, tensor: Tensor) -> Any:
+        """The number in a tensor of the graph that an op takes as an int is a value of the graph."""
+        with self.quiet():
+            dtype = tensor.dtype
+            if not self._knows(tensor) or dtype.is_floating_point or dtype.is_complex or tensor.numel() != 1:
+                return None
+            symbol = super().read(tensor, "item", None, int(tensor))
+            if id(symbol.node) not in self._numbers:
+                node = self.emit("aten::Int", [self._tensor(tensor)], [IntType.get()])
+                node.overload = "Tensor"
+                self._numbers[id(symbol.node)] = symbol.node, node.output()
+        return symbol
+
     def operation(self, node: SymNode) -> None:
         """Arithmetic on sizes is part of the graph."""
         super().operation(node)
