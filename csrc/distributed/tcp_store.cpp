@@ -2,6 +2,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "distributed/store_wire.h"
 #include "distributed/tcp_server.h"
 #include "taeda/core/fork.h"
@@ -10,9 +12,14 @@ namespace taeda::distributed {
 
 namespace {
 
-// What a request may take beyond its own timeout before the server counts as gone.
-constexpr Milliseconds kGrace = std::chrono::seconds(30);
+// What a request may take beyond its own timeout before the server counts as gone: the store's, within these.
+constexpr Milliseconds kLeastGrace = std::chrono::seconds(5), kMostGrace = std::chrono::seconds(30);
 const std::string kWorkers{kHidden, 'w', 'o', 'r', 'k', 'e', 'r', 's'};
+
+// Whether the server answers only once there is what was asked for.
+bool waits(StoreOp op) {
+  return op == StoreOp::Get || op == StoreOp::MultiGet || op == StoreOp::Wait || op == StoreOp::QueuePop;
+}
 
 class Client final : public Store {
  public:
@@ -36,7 +43,9 @@ class Client final : public Store {
 
  private:
   StoreReply ask(const Socket& socket, const StoreRequest& request) {
-    auto deadline = deadline_of(std::min<Milliseconds>(request.timeout, std::chrono::hours(24 * 365)) + kGrace);
+    Milliseconds wait =
+        waits(request.op) ? std::min<Milliseconds>(request.timeout, std::chrono::hours(24 * 365)) : Milliseconds{};
+    auto deadline = deadline_of(wait + std::clamp(timeout_, kLeastGrace, kMostGrace));
     socket.send(to_frame(request), deadline);
     uint64_t length = frame_length(socket.receive(kFrameHeader, deadline));
     return reply_from(socket.receive(length, deadline));

@@ -39,6 +39,10 @@ class Damaged(RuntimeError):
 
     def __init__(self, what: str, kind: str = "zip archive") -> None:
         super().__init__(f"taeda.load: the {kind} is damaged: {what}")
+        self._given = what, kind
+
+    def __reduce__(self) -> Any:
+        return type(self), self._given
 
 
 def bytes_of(storage: taeda.UntypedStorage) -> memoryview:

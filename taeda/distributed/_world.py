@@ -12,6 +12,7 @@ from taeda._C import _distributed
 from taeda.distributed._backend import Backend, BackendConfig, check_backends, plugins
 from taeda.distributed._backend_class import BackendType
 from taeda.distributed._engine import EngineBackend
+from taeda.distributed._errors import DistBackendError
 from taeda.distributed._group import GroupMember, Made, ProcessGroup, world
 from taeda.distributed._queries import _get_default_group as _get_default_group
 from taeda.distributed._queries import _get_default_store as _get_default_store
@@ -96,9 +97,25 @@ def init_process_group(
             f"taeda.distributed.init_process_group: rank is wanted from 0 to {world_size - 1}; got {rank}"
         )
     _generation += 1
+    _check_size(store, rank, world_size)
     ranks = list(range(world_size))
     world.default = make("init_process_group", name, ranks, rank, store, limit, "default_pg", pg_options, device_id)
     world.store = store
+
+
+def _check_size(store: Any, rank: int, size: int) -> None:
+    """DistBackendError if another process was told of another number of processes: it would be waited for in vain."""
+    if size == 1:
+        return
+    try:
+        others = PrefixStore(f"group/{_generation}", store).compare_set("world_size", "", str(size))
+    except NotImplementedError:  # a store of a program's own has what it has
+        return
+    if int(others) != size:
+        raise DistBackendError(
+            f"taeda.distributed.init_process_group: rank {rank} was started for {size} processes, another for "
+            f"{int(others)}; all want the same WORLD_SIZE, or world_size="
+        )
 
 
 def checked_timeout(function: str, timeout: Any) -> timedelta:

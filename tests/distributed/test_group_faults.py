@@ -94,6 +94,19 @@ def absent(rank):
         dist.init_process_group(timeout=timedelta(seconds=0.7))
 
 
+def told_otherwise(rank):
+    """The second to come does not wait for those who are not there."""
+    time.sleep(0.5 * rank)
+    start = time.monotonic()
+    with pytest.raises(dist.DistError) as error:
+        dist.init_process_group(world_size=2 + rank, rank=rank, timeout=timedelta(seconds=4))
+    return str(error.value) if rank and time.monotonic() - start < 3 else ""
+
+
+def test_other_numbers_of_processes_are_told():
+    assert "rank 1 was started for 3 processes, another for 2" in run(2, told_otherwise, setup=False)[1]
+
+
 def test_a_rank_that_never_comes():
     run(3, absent, setup=False)
 

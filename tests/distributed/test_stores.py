@@ -382,3 +382,27 @@ def test_a_forked_child_has_connections_of_its_own() -> None:
     client.wait([f"done {number}" for number in range(4)])
     assert client.add("n", 0) == 200 and client.add("own", 0) == 50
     assert [os.waitpid(child, 0)[1] for child in children] == [0] * 4
+
+
+def test_a_server_that_was_stopped_is_not_waited_for() -> None:
+    """Whatever a store's keys may be waited for: what needs no key is answered at once, or by nobody."""
+    code = (
+        "import time, taeda.distributed as dist\n"
+        "store = dist.TCPStore('localhost', 0, None, True, wait_for_workers=False)\n"
+        "print(store.port, flush=True)\n"
+        "time.sleep(60)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            store = dist.TCPStore("localhost", int(server.stdout.readline()), None, False, timedelta(seconds=1))
+            store.set_timeout(timedelta(minutes=5))
+            store.set("key", "value")
+            server.send_signal(signal.SIGSTOP)
+            os.waitpid(server.pid, os.WUNTRACED)
+            began = time.monotonic()
+            with pytest.raises(dist.DistNetworkError, match="did not answer in time"):
+                store.set("key", "other")
+            assert time.monotonic() - began < 15
+        finally:
+            server.kill()
