@@ -237,7 +237,10 @@ class Capture(SizeRecorder):
             return False
         if given or Tag.nondeterministic_seeded in op.tags:
             return False
-        return all(id(tensor) in self._fixed or self.scope.find(id(tensor)) is None for tensor in tensors)
+        if not all(id(tensor) in self._fixed or self.scope.find(id(tensor)) is None for tensor in tensors):
+            return False
+        self._fixed.update(map(id, tensors))  # they have nodes from now on
+        return True
 
     def recorded(self, function: Callable[[], Any]) -> Any:
         """What a function gives whose ops become nodes."""

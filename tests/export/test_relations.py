@@ -152,6 +152,16 @@ def test_values_of_constants_are_known() -> None:
     assert taeda.equal(found(x), function(x))
 
 
+def test_a_constant_may_be_asked_several_times() -> None:
+    def function(x: taeda.Tensor) -> taeda.Tensor:
+        counts = taeda.IntTensor([2, 1])
+        return x[:, : counts[0]] * x[:, counts[0] :] + counts[1]
+
+    found = program(function, (ones(3, 4),)).module()
+    x = taeda.randn(3, 4)
+    assert taeda.equal(found(x), function(x))
+
+
 def test_constants_that_are_written_to_are_values() -> None:
     def function(x: taeda.Tensor) -> taeda.Tensor:
         total = taeda.zeros(2)
