@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from taeda import _C
@@ -83,7 +84,7 @@ class FunctionSchema:
         self.arguments = [Argument(*facts) for facts in arguments]
         self.returns = [Argument(*facts) for facts in returns]
 
-    @property
+    @functools.cached_property
     def is_mutable(self) -> bool:
         """Whether a call writes to an argument."""
         return any(argument.is_write for argument in self.arguments)

@@ -39,6 +39,17 @@ aten: Any = taeda.ops.aten
 UNKNOWN: Any = object()  # the shadow of what depends on values
 
 
+def _tensors_in(arguments: Sequence[Any]) -> list[Tensor]:
+    """The tensors among an op's arguments and in its lists of them."""
+    found: list[Tensor] = []
+    for value in arguments:
+        if isinstance(value, Tensor):
+            found.append(value)
+        elif isinstance(value, (list, tuple)):
+            found += _tensors_in(value)
+    return found
+
+
 class ShapeDependence(Exception):
     """What the program did holds for the example's sizes alone. ``sizes``: names of those that are to blame; ``pairs``:
     numbers that are to be equal, each as it is in the example and in the shadow."""
@@ -230,7 +241,7 @@ class Capture(SizeRecorder):
 
     def _is_fixed(self, op: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any], given: Any) -> bool:
         """Whether an op's result is the same at each call: it is made of constants alone."""
-        tensors = [leaf for leaf in pytree.tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)]
+        tensors = _tensors_in((*args, *kwargs.values()))
         if op._schema.is_mutable:
             if any(id(tensor) in self._fixed for tensor in tensors):
                 self._fixed.clear()  # what is written to may be seen elsewhere, too

@@ -89,7 +89,7 @@ class _Names:
                 self.pairs.setdefault((number.hint, other), number)
             node.meta["val"] = symbol_of(number)
             return
-        for leaf in tree_leaves(value):
+        for leaf in [value] if isinstance(value, FakeTensor) else tree_leaves(value):
             if isinstance(leaf, FakeTensor):
                 self._show_tensor(node, leaf, other if leaf is value else _other_of(node, leaf))
 

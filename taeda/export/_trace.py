@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -326,9 +327,9 @@ class _Recording:
             example = node.meta.pop("example", None)
             if isinstance(example, Tensor):
                 node.meta["other"] = self.capture.other_sizes(example)
-            node.meta["val"] = pytree.tree_map(
-                lambda leaf: mode.from_tensor(leaf) if isinstance(leaf, Tensor) else leaf, example
-            )
+                node.meta["val"] = mode.from_tensor(example)
+            else:
+                node.meta["val"] = pytree.tree_map_only(Tensor, mode.from_tensor, example)
 
     def _guards(self) -> list[InputGuard]:
         """The conditions on sizes of inputs; those on others become assertions in the graph."""
@@ -427,4 +428,4 @@ def leaf_names(module: nn.Module, args: Any, kwargs: Any) -> list[str]:
 
 def _identifier(path: str) -> str:
     """A path as part of a name."""
-    return "".join(c if c.isalnum() else "_" for c in path)
+    return re.sub(r"\W", "_", path)

@@ -118,11 +118,14 @@ class Node:
     # Arguments
 
     def _set(self, args: Any, kwargs: Any) -> None:
-        for node in nodes_in(self._args, self._kwargs):
-            node.users.pop(self, None)
-        self._args = map_aggregate(tuple(args), lambda leaf: leaf)
-        self._kwargs = map_aggregate(dict(kwargs), lambda leaf: leaf)
-        for node in nodes_in(self._args, self._kwargs):
+        if self._args or self._kwargs:
+            for node in nodes_in(self._args, self._kwargs):
+                node.users.pop(self, None)
+        given = tuple(args)
+        nested = any(isinstance(item, _CONTAINERS) for item in given)
+        self._args = map_aggregate(given, lambda leaf: leaf) if nested else given
+        self._kwargs = map_aggregate(dict(kwargs), lambda leaf: leaf) if kwargs else immutable_dict()
+        for node in nodes_in(given, self._kwargs) if given or kwargs else ():
             node.users.setdefault(self)
 
     @property

@@ -24,8 +24,9 @@ def results_of(program: Any, args: Any, kwargs: Any) -> list[Any]:
         else:
             value = program.tensor_of(spec.target).detach()
             given.append(value.clone() if spec.kind is InputKind.BUFFER else value)
+    inputs = [node for node in program.graph.nodes if node.op == "placeholder"]
     with taeda.no_grad():
-        results = Interpreter(program.graph_module).run(*given)
+        results = Interpreter(program.graph_module).run(initial_env=dict(zip(inputs, given, strict=True)))
     specs = program.graph_signature.output_specs
     return [v for s, v in zip(specs, results) if s.kind.name == "USER_OUTPUT" and v is not None]
 
