@@ -9,7 +9,7 @@ from typing import IO, Any
 
 from taeda import _C, nn
 from taeda._serialization.archive import Damaged
-from taeda._serialization.locations import restorer
+from taeda._serialization.locations import default_restore_location, restorer
 from taeda._serialization.safe_pickle import Refused
 from taeda._serialization.storages import StorageLoader
 from taeda.jit import _packed
@@ -67,7 +67,7 @@ def _read(file: IO[bytes], map_location: Any, extra_files: dict[str, Any] | None
         for name in extra_files or {}:
             if reader.has(f"extra/{name}"):
                 extra_files[name] = reader.read(f"extra/{name}")  # type: ignore[index]
-        restore = restorer(map_location)
+        restore = _placing(map_location)
         constants = _unpickled(reader, "constants", restore)
         if not isinstance(constants, tuple):
             raise Damaged("its constants are no tuple")
@@ -78,6 +78,12 @@ def _read(file: IO[bytes], map_location: Any, extra_files: dict[str, Any] | None
         raise Damaged("it holds no module")
     program = ArchiveProgram(Sources(reader), constants, _instructions(reader, restore), version)
     return Maker(program).module(saved)
+
+
+def _placing(map_location: Any) -> Any:
+    """What places the storages; those without elements stay on the device ``meta``."""
+    restore = restorer(map_location)
+    return lambda storage, place: (default_restore_location if place == "meta" else restore)(storage, place)
 
 
 def _instructions(reader: ProgramReader, restore: Any) -> Instructions | None:

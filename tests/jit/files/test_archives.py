@@ -108,6 +108,15 @@ class Net(nn.Module):
         return self.tied(self.layer(x))
 
 
+def test_tensors_without_elements_stay_so_wherever_others_go():
+    module = nn.Sequential(nn.Linear(2, 3, device="meta"), nn.Linear(3, 4))
+    file = io.BytesIO()
+    jit.save(jit.script(module), file)
+    for place in (None, "cpu"):
+        file.seek(0)
+        assert [p.is_meta for p in jit.load(file, map_location=place).parameters()] == [True, True, False, False]
+
+
 def test_paths_extra_files_and_map_location(tmp_path):
     path = pathlib.Path(tmp_path) / "net.pt"
     net = jit.script(Net())
