@@ -247,6 +247,8 @@ class Reducer:
             for bucket in self.buckets():
                 bucket.pending = sum(id(parameter) not in self._unused for parameter in bucket.parameters)
 
+    prepare_for_backward = prepare  # what programs call whose forward pass was within `no_sync`
+
     def _find_unused(self, outputs: Iterable[Tensor]) -> set[int]:
         """Ids of the parameters that no output depends upon."""
         nodes = [output.grad_fn for output in outputs if output.grad_fn is not None]

@@ -315,6 +315,22 @@ def test_an_optimiser_in_shares() -> None:
     assert run(2, _zero) == [[True, True, 2, True, True], [True, True, 2, True, True, True, True]]
 
 
+def _synced_late(rank: int) -> list[float]:
+    """Forward passes within `no_sync`, and a backward pass that reduces all the same."""
+    ddp = DistributedDataParallel(nn.Linear(1, 1, bias=False))
+    with ddp.no_sync():
+        first, second = ddp(taeda.full((1, 1), rank + 1.0)), ddp(taeda.full((1, 1), rank + 3.0))
+        first.sum().backward()
+    found = [ddp.module.weight.grad.item()]
+    ddp.reducer.prepare_for_backward([])
+    second.sum().backward()
+    return [*found, ddp.module.weight.grad.item()]
+
+
+def test_a_backward_pass_may_reduce_what_forward_did_not_prepare() -> None:
+    assert run(2, _synced_late) == [[1.0, 5.0], [2.0, 5.0]]
+
+
 class _Heads(nn.Module):
     """Some batches use one head, some the other."""
 
