@@ -234,3 +234,4 @@ def test_recorded_tensors_of_a_scripted_observer() -> None:
     scripted = taeda.jit.script(q.RecordingObserver())
     scripted(taeda.ones(2))
     assert [value.tolist() for value in scripted.tensor_val] == [[1, 1]]
+    assert [value.tolist() for value in scripted.get_tensor_value()] == [[1, 1]]

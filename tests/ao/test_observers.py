@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import warnings
 from types import ModuleType
 from typing import Any
@@ -184,3 +185,23 @@ def test_learned_scales_refuse_no_range() -> None:
     for arguments in ({"quant_min": 5, "quant_max": 5}, {"quant_max": 300}, {"channel_len": 0}):
         with pytest.raises(AssertionError, match="FakeQuantize"):
             _LearnableFakeQuantize(q.MovingAverageMinMaxObserver, **arguments)
+
+
+@pytest.mark.parametrize(
+    "observer",
+    [
+        q.MinMaxObserver, q.MovingAverageMinMaxObserver, q.PerChannelMinMaxObserver, q.default_weight_observer,
+        q.MovingAveragePerChannelMinMaxObserver,
+    ],
+)  # fmt: skip
+def test_scripts_say_scale_and_zero_point(observer: Any) -> None:
+    plain, scripted = observer(), taeda.jit.script(observer())
+    for seed in range(2):
+        taeda.manual_seed(seed)
+        x = taeda.randn(3, 4)
+        plain(x), scripted(x)
+    file = io.BytesIO()
+    taeda.jit.save(scripted, file)
+    for one in (scripted, taeda.jit.load(io.BytesIO(file.getvalue()))):
+        for ours, theirs in zip(one.calculate_qparams(), plain.calculate_qparams(), strict=True):
+            assert taeda.equal(ours, theirs)

@@ -11,6 +11,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor, nn
+from taeda._main.script_marks import export
 from taeda.ao.quantization import _histogram
 from taeda.ao.quantization.granularity import AffineQuantizedObserverBase as AffineQuantizedObserverBase
 from taeda.ao.quantization.granularity import Granularity as Granularity
@@ -163,6 +164,7 @@ class UniformQuantizationObserverBase(ObserverBase):
             self.qscheme,
         )
 
+    @export
     def calculate_qparams(self) -> tuple[Tensor, Tensor]:
         """Scale and zero point, (1) or (channels), by the extrema that were seen."""
         return self._calculate_qparams(self.min_val, self.max_val)
@@ -521,6 +523,7 @@ class RecordingObserver(ObserverBase):
         """Raises Exception: it is for debugging."""
         raise Exception("RecordingObserver: it keeps tensors and has no scale")
 
+    @export
     def get_tensor_value(self) -> list[Tensor]:
         """What was seen."""
         return self.tensor_val

@@ -276,8 +276,9 @@ def _takes_anything(function: Any) -> bool:
 
 
 def _in_library(function: Any) -> bool:
-    """The library's own methods are compiled into their callers, but for forward."""
-    return is_ours(function) and function.__name__ != "forward"
+    """The library's own methods are compiled into their callers, but for forward and those that are exported."""
+    exported = getattr(function, "_script_modifier", "") == "export"
+    return is_ours(function) and function.__name__ != "forward" and not exported
 
 
 def make_method(info: ModuleInfo, name: str, raw: Any, types: dict[str, Any] | None = None) -> Function:
