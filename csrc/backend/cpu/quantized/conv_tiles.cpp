@@ -76,11 +76,12 @@ Epilogue from_column(Epilogue e, int64_t first) {
 void multiply_groups(const Tiles& own, const Geometry& g, Product p, Rows rows, char* to, int64_t step) {
   const Shape s = p.shape;
   const Epilogue& all = p.epilogue;
-  const char* of_group[kPiece];
-  std::ranges::copy(rows, of_group);
+  const char* starts[kPiece];
+  const std::span of_group(starts, rows.size());
+  std::ranges::copy(rows, of_group.begin());
   for (int64_t k = 0; k < g.groups; ++k, to += s.columns * all.result_size()) {
     const Epilogue e = from_column(all, k * s.columns);
-    own.multiply({s, p.taps, p.weights + k * own.bytes(s), e}, {of_group, rows.size()}, to, step, 0, s.columns);
+    own.multiply({s, p.taps, p.weights + k * own.bytes(s), e}, of_group, to, step, 0, s.columns);
     for (const char*& row : of_group) row += s.run * own.element;
   }
 }
