@@ -107,12 +107,6 @@ def _broken(line: str) -> list[str]:
 
 def _breaks(line: str, behind: str) -> list[int]:
     """Where a new line may begin: at spaces behind one of these characters, outside of quotes."""
-    found, quote, begin = [], "", len(line) - len(line.lstrip())
-    for i, character in enumerate(line):
-        if quote:
-            quote = "" if character == quote and line[i - 1] != "\\" else quote
-        elif character in "\"'":
-            quote = character
-        elif character == " " and i > begin and line[i - 1] in behind and i + 1 < len(line):
-            found.append(i + 1)
-    return found
+    begin = len(line) - len(line.lstrip())
+    found = re.finditer(rf"""(["'])(?:\\.|(?!\1).)*\1|(?<=[{re.escape(behind)}]) (?=.)""", line)
+    return [at.end() for at in found if not at[1] and at.start() > begin]

@@ -285,6 +285,7 @@ class Registry:
     def __init__(self) -> None:
         self.declarations: list[Declaration] = []
         self._by_full_name: dict[str, Declaration] = {}
+        self._by_plain_name: dict[str, list[Declaration]] = {}
 
     def add(self, declaration: Declaration) -> None:
         for op in declaration.ops():
@@ -294,18 +295,23 @@ class Registry:
                     f"'{op.schema.full_name}' is declared already at {other.where[0]}:{other.where[1]}"
                 )
         self.declarations.append(declaration)
+        self._by_plain_name.setdefault(declaration.name.removesuffix("_"), []).append(declaration)
 
     def find(self, full_name: str) -> Declaration | None:
         """The declaration of ``name.overload``."""
         return self._by_full_name.get(full_name)
 
+    def siblings(self, name: str) -> list[Declaration]:
+        """All overloads of ``name``, and of that name with or without the underscore of an in-place op."""
+        return self._by_plain_name.get(name.removesuffix("_"), [])
+
     def named(self, name: str) -> list[Declaration]:
         """All overloads of ``name``, functional schemas only."""
-        return [d for d in self.declarations if d.name == name]
+        return [d for d in self.siblings(name) if d.name == name]
 
     def result_count(self, name: str) -> int:
         """How many results the first op of that name has; 1 for a name that is not declared."""
-        return next((len(d.schema.returns) for d in self.declarations if d.name == name), 1)
+        return next((len(d.schema.returns) for d in self.named(name)), 1)
 
 
 REGISTRY = Registry()

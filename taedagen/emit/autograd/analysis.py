@@ -74,8 +74,8 @@ def node_name(op: Op) -> str:
     camel = "".join(part[:1].upper() + part[1:] for part in name.split("_"))
     for digit in "123":
         camel = camel.replace(f"{digit}d", f"{digit}D")
-    plain = op.declaration.name.removesuffix("_")  # ``copy_`` and ``copy`` would be called the same
-    siblings = [d for d in REGISTRY.declarations if d.derivative and d.name.removesuffix("_") == plain]
+    # ``copy_`` and ``copy`` would be called the same
+    siblings = [d for d in REGISTRY.siblings(op.declaration.name) if d.derivative]
     index = siblings.index(op.declaration) if op.declaration in siblings else 0
     number = op.declaration.node_number(op.plain)
     return f"{camel}Backward{index if number is None else number}"
