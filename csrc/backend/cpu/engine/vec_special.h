@@ -32,13 +32,18 @@ TAEDA_INLINE V<double> bessel_i(V<double> x) {
                                   0.06925761291327301, -0.17471111850958962, 1.4249023247799022},
                                  {0.39894228016406136, -0.14960316331068027, -0.04677628596479394, -0.03967930353889182,
                                   -0.08511602189028376, 0.18738473404579659, -1.6155783484325528}};
-  V<double> size = abs<double>(x), half = x * 0.5, power = exp<double>(scaled ? -size : size), one = splat(1.0);
+  V<double> size = abs<double>(x), half = x * 0.5, power = exp<double>(scaled ? -size : size);
   M<double> far = size > 9.0;
-  V<double> near_value = polynomial<double>(series.c, half * half) * (order ? half : one);
-  V<double> far_value = polynomial<double>(tail[order], one / size) / sqrt<double>(size);
+  V<double> value = polynomial<double>(series.c, half * half);
+  if (order) value *= half;
+  if (scaled) value *= power;
+  bool near = true;
+  for (int i = 0; i < N<double>; ++i) near &= !far[i];
+  if (near) return value;
+  V<double> far_value = polynomial<double>(tail[order], 1.0 / size) / sqrt<double>(size);
+  if (!scaled) far_value *= power;
   if (order) far_value = copysign<double>(far_value, x);
-  if (scaled) return far ? far_value : near_value * power;
-  return far ? far_value * power : near_value;
+  return far ? far_value : value;
 }
 
 // --- x times a function of w = -log(1 - x^2), which is nearly linear (M. Giles, Approximating the erfinv function,
