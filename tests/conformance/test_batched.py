@@ -28,7 +28,8 @@ ONE_BY_ONE = {
     "_pad_packed_sequence", "histogram", "one_hot", "nll_loss", "nll_loss_nd", "cross_entropy_loss", "quantile",
     "nanquantile", "masked_select", "masked_scatter", "nonzero_numpy", "argwhere", "where", "batch_norm",
     "native_batch_norm", "_native_batch_norm_legit", "linspace", "logspace", "as_strided_scatter",
-    "fused_moving_avg_obs_fake_quant", "choose_qparams_optimized", "_test_check_tensor", "_compute_linear_combination",
+    "fake_quantize_per_channel_affine", "fused_moving_avg_obs_fake_quant", "choose_qparams_optimized",
+    "_test_check_tensor", "_compute_linear_combination",
 }  # fmt: skip
 LEFT_OUT = {"slice_inverse"}  # of the memory beneath views, which a batch lays out in its own way
 
