@@ -62,11 +62,14 @@ def markdown(rows: list[Row], budgets: Mapping[str, Budget], quick: bool) -> str
     """The page ``docs/benchmarks.md``."""
     import torch
 
+    import taeda
+
     parts = [
         "# Benchmarks",
         "",
-        f"Made by `python -m benchmarks{' --quick' * quick}` on {processor()}, Python {platform.python_version()}, "
-        f"PyTorch {torch.__version__}; one thread unless a row says two, both libraries timed in turn in one process, "
+        f"Made by `python -m benchmarks{' --quick' * quick}` on {processor()} with "
+        f"{taeda.backends.cpu.get_cpu_capability()}, Python {platform.python_version()}, PyTorch {torch.__version__}; "
+        "one thread unless a row says two, both libraries timed in turn in one process, "
         "the least of many rounds. A ratio below 1 means that Taeda is faster.",
         "",
         "![ratios](benchmarks.png)",
