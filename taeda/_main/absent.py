@@ -38,9 +38,6 @@ REASONS = {
     "a prototype in PyTorch": "index",
     "tensors in transforms have no wrapper here that could be taken off": "debug_unwrap",
     "kept in PyTorch for files and programs of its first years": "StorageType storage_to_tensor_type NestedIOFunction",
-    "data pipes are frozen in PyTorch and not planned": (
-        ".*(DataPipe|datapipe|DataChunk|runtime_validation|argument_validation|determinis).*"
-    ),
 }
 REASONS_BY_MODULE = {"distributed": "inner parts of PyTorch's process groups"}
 

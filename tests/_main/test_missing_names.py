@@ -20,7 +20,6 @@ import taeda
         ("optim.Adamm", "Did you mean 'Adam'"),
         ("utils.data.Dataloader", "Did you mean 'DataLoader'?"),
         ("linalg.svdd", "module 'taeda.linalg' has no attribute 'svdd'. Did you mean 'svd'?"),
-        ("utils.data.IterDataPipe", "data pipes are frozen in PyTorch and not planned (docs/coverage.md)"),
         ("cudnn_convolution", "of another library or device (docs/coverage.md)"),
         ("zzzz", "module 'taeda' has no attribute 'zzzz'"),
     ],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from ._utils.collate import default_collate, default_convert
 from ._utils.info import get_worker_info
 from .dataloader import DataLoader, _DatasetKind
@@ -25,14 +27,30 @@ from .sampler import (
     WeightedRandomSampler,
 )
 
+if TYPE_CHECKING:
+    from .datapipes._decorator import argument_validation as argument_validation
+    from .datapipes._decorator import functional_datapipe as functional_datapipe
+    from .datapipes._decorator import guaranteed_datapipes_determinism as guaranteed_datapipes_determinism
+    from .datapipes._decorator import non_deterministic as non_deterministic
+    from .datapipes._decorator import runtime_validation as runtime_validation
+    from .datapipes._decorator import runtime_validation_disabled as runtime_validation_disabled
+    from .datapipes.datapipe import DataChunk as DataChunk
+    from .datapipes.datapipe import DFIterDataPipe as DFIterDataPipe
+    from .datapipes.datapipe import IterDataPipe as IterDataPipe
+    from .datapipes.datapipe import MapDataPipe as MapDataPipe
+
 __all__ = [
     "BatchSampler",
     "ChainDataset",
     "ConcatDataset",
+    "DFIterDataPipe",
+    "DataChunk",
     "DataLoader",
     "Dataset",
     "DistributedSampler",
+    "IterDataPipe",
     "IterableDataset",
+    "MapDataPipe",
     "RandomSampler",
     "Sampler",
     "SequentialSampler",
@@ -42,14 +60,45 @@ __all__ = [
     "TensorDataset",
     "WeightedRandomSampler",
     "_DatasetKind",
+    "argument_validation",
     "default_collate",
     "default_convert",
+    "functional_datapipe",
     "get_worker_info",
+    "guaranteed_datapipes_determinism",
+    "non_deterministic",
     "random_split",
+    "runtime_validation",
+    "runtime_validation_disabled",
 ]
 
+_PIPES = ("DFIterDataPipe", "DataChunk", "IterDataPipe", "MapDataPipe")
+_DECORATORS = (
+    "argument_validation",
+    "functional_datapipe",
+    "guaranteed_datapipes_determinism",
+    "non_deterministic",
+    "runtime_validation",
+    "runtime_validation_disabled",
+)
+_MODULES = ("datapipes", "graph", "graph_settings")
 
-def __getattr__(name: str) -> object:
+
+def __getattr__(name: str) -> Any:
+    """Pipes are loaded on first use."""
+    import importlib
+
+    if name in _MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name in (*_PIPES, *_DECORATORS):
+        importlib.import_module(f"{__name__}.datapipes")  # whose pipes become methods of all
+        home = importlib.import_module(f"{__name__}.datapipes.{'datapipe' if name in _PIPES else '_decorator'}")
+        globals()[name] = getattr(home, name)
+        return globals()[name]
     from taeda._main.absent import missing
 
     raise missing(__name__, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_MODULES})

@@ -14,6 +14,7 @@ from ._utils.collate import default_collate, default_convert
 from ._utils.fetch import IterableFetcher, MapFetcher
 from ._utils.info import get_worker_info
 from ._utils.pin_memory import pin_memory as _pin
+from ._utils.pipes import PipeSeeds, set_shuffle, shard, wrapped
 from .dataset import Dataset, IterableDataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
@@ -95,7 +96,7 @@ class DataLoader(Generic[_T_co]):
         in_order: bool = True,
     ) -> None:
         _check_worker_options(num_workers, timeout, prefetch_factor, persistent_workers)
-        self.dataset = dataset
+        self.dataset = wrapped(dataset)
         self.num_workers = num_workers
         self._IterableDataset_len_called: int | None = None
         self.prefetch_factor = 2 if num_workers > 0 and prefetch_factor is None else prefetch_factor
@@ -119,6 +120,8 @@ class DataLoader(Generic[_T_co]):
     ) -> None:
         iterable = isinstance(self.dataset, IterableDataset)
         self._dataset_kind = _DatasetKind.Iterable if iterable else _DatasetKind.Map
+        if iterable and set_shuffle(self.dataset, shuffle):
+            shuffle = None  # the pipes do it
         _check_sampling(iterable, batch_size, shuffle, sampler, batch_sampler, drop_last)
         if batch_sampler is not None:
             batch_size, drop_last = None, False
@@ -260,6 +263,7 @@ class _BaseDataLoaderIter:
         self._timeout = loader.timeout
         self._collate_fn = loader.collate_fn
         self._pin_memory = loader.pin_memory and _can_pin()
+        self._seeds = PipeSeeds(self._dataset, loader.generator)
         self._sampler_iter = iter(self._index_sampler)
         # Drawn whether or not there are workers, so that their number does not change what a seed gives.
         self._base_seed = int(taeda.empty((), dtype=taeda.int64).random_(generator=loader.generator).item())
@@ -268,6 +272,7 @@ class _BaseDataLoaderIter:
 
     def _reset(self, loader: DataLoader[Any]) -> None:
         self._sampler_iter = iter(self._index_sampler)
+        self._seeds.draw()
         self._num_yielded = 0
         self._expected = _known_length(loader)
 
@@ -316,6 +321,7 @@ class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
 
     def __init__(self, loader: DataLoader[Any]) -> None:
         super().__init__(loader)
+        shard(self._dataset)
         self._dataset_fetcher = _DatasetKind.create_fetcher(
             self._dataset_kind, self._dataset, self._auto_collation, self._collate_fn, self._drop_last
         )
@@ -330,10 +336,12 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
     def __init__(self, loader: DataLoader[Any]) -> None:
         import multiprocessing
 
+        from ._utils.pipes import ranks
         from ._utils.pool import WorkerPool
         from ._utils.worker import WorkerSpec
 
         super().__init__(loader)
+        self._seeds.skip()
         self._prefetch_factor = loader.prefetch_factor or 0
         self._in_order = loader.in_order
         self._persistent = loader.persistent_workers
@@ -349,6 +357,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
                 drop_last=self._drop_last,
                 base_seed=self._base_seed,
                 init_fn=loader.worker_init_fn,
+                ranks=ranks(self._dataset),
             )
             for i in range(self._num_workers)
         ]
@@ -386,7 +395,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             return False
         self._asked[self._sent] = worker
         self._load[worker] += 1
-        self._pool.submit(worker, Task(self._epoch, self._sent, keys))
+        self._pool.submit(worker, Task(self._epoch, self._sent, keys, self._seeds.seed))
         self._sent += 1
         return True
 

@@ -19,6 +19,7 @@ from taeda.multiprocessing.connection import Connection
 
 from .fetch import IterableFetcher, MapFetcher
 from .info import WorkerInfo, set_worker_info
+from .pipes import apply_seed, shard
 from .transport import send
 
 
@@ -34,9 +35,12 @@ class WorkerSpec(NamedTuple):
     drop_last: bool
     base_seed: int
     init_fn: Callable[[int], None] | None
+    ranks: tuple[int, int] | None = None  # how many there are, and which this is, for pipes
 
-    def make_fetcher(self) -> Any:
-        """A fetcher at the start of the dataset."""
+    def make_fetcher(self, seed: int | None) -> Any:
+        """A fetcher at the start of the dataset; ``seed`` is what pipes draw seeds with."""
+        if seed is not None:
+            apply_seed(self.dataset, seed)
         kind = IterableFetcher if self.is_iterable else MapFetcher
         return kind(self.dataset, self.batching, self.collate_fn, self.drop_last)
 
@@ -47,6 +51,7 @@ class Task(NamedTuple):
     epoch: int
     number: int
     keys: Any
+    seed: int | None = None  # of pipes, the same for all ranks and workers
 
 
 class Reply(NamedTuple):
@@ -148,6 +153,8 @@ def _set_up(spec: WorkerSpec) -> WorkerError | None:
         set_worker_info(WorkerInfo(spec.id, spec.num_workers, seed, spec.dataset))
         if spec.init_fn is not None:
             spec.init_fn(spec.id)
+        if spec.ranks is not None:
+            shard(spec.dataset, spec.ranks, spec.num_workers, spec.id)
     except Exception as error:
         return WorkerError.of(error, f"DataLoader worker process {spec.id}")
     return None
@@ -182,7 +189,7 @@ def _serve(spec: WorkerSpec, connection: Connection, inbox: _Inbox, setup_error:
                 reply = Reply(epoch, task.number, error=setup_error)
                 setup_error = None
             elif not exhausted:
-                fetcher = spec.make_fetcher() if fetcher is None else fetcher
+                fetcher = spec.make_fetcher(task.seed) if fetcher is None else fetcher
                 reply = Reply(epoch, task.number, data=fetcher.fetch(task.keys))
         except Exception as error:
             exhausted = spec.is_iterable and isinstance(error, StopIteration)

@@ -1,0 +1,1 @@
+"""Files, decoders and snapshots for pipes."""
