@@ -72,15 +72,6 @@ __all__ = [
     "runtime_validation_disabled",
 ]
 
-_PIPES = ("DFIterDataPipe", "DataChunk", "IterDataPipe", "MapDataPipe")
-_DECORATORS = (
-    "argument_validation",
-    "functional_datapipe",
-    "guaranteed_datapipes_determinism",
-    "non_deterministic",
-    "runtime_validation",
-    "runtime_validation_disabled",
-)
 _MODULES = ("datapipes", "graph", "graph_settings")
 
 
@@ -90,10 +81,11 @@ def __getattr__(name: str) -> Any:
 
     if name in _MODULES:
         return importlib.import_module(f"{__name__}.{name}")
-    if name in (*_PIPES, *_DECORATORS):
+    if name in __all__:
         importlib.import_module(f"{__name__}.datapipes")  # whose pipes become methods of all
-        home = importlib.import_module(f"{__name__}.datapipes.{'datapipe' if name in _PIPES else '_decorator'}")
-        globals()[name] = getattr(home, name)
+        for home in ("datapipe", "_decorator"):
+            module = importlib.import_module(f"{__name__}.datapipes.{home}")
+            globals().update({one: value for one, value in vars(module).items() if one in __all__})
         return globals()[name]
     from taeda._main.absent import missing
 
