@@ -83,24 +83,9 @@ int64_t combine_at(char* to, int64_t to_step, const char* index, int64_t index_s
   return n;
 }
 
-// Steps are the compiler's to know where all sides are contiguous: the loop is half as long then.
-template <class T, bool kContiguous>
-int64_t pick_each(char* to, int64_t to_step, const char* from, int64_t from_step, const char* index, int64_t index_step,
-                  int64_t size, int64_t stride, int64_t n) {
-  if constexpr (kContiguous) to_step = stride = sizeof(T), from_step = 0, index_step = sizeof(int64_t);
-  for (int64_t i = 0; i < n; ++i, to += to_step, from += from_step, index += index_step) {
-    int64_t p = position(index);
-    if (static_cast<uint64_t>(p) >= static_cast<uint64_t>(size)) [[unlikely]]
-      return i;
-    std::memcpy(to, from + p * stride, sizeof(T));
-  }
-  return n;
-}
-
 template <class T>
 int64_t pick(char* to, int64_t to_step, const char* from, int64_t from_step, const char* index, int64_t index_step,
              int64_t size, int64_t stride, int64_t n) {
-  constexpr int64_t kItem = sizeof(T);
   if (index_step == 0) {
     if (n == 0) return 0;
     int64_t p = position(index);
@@ -108,9 +93,13 @@ int64_t pick(char* to, int64_t to_step, const char* from, int64_t from_step, con
     combine_row<Combine::Put, T>(to, to_step, from + p * stride, from_step, n);
     return n;
   }
-  bool contiguous = to_step == kItem && from_step == 0 && index_step == sizeof(int64_t) && stride == kItem;
-  return (contiguous ? pick_each<T, true> : pick_each<T, false>)(to, to_step, from, from_step, index, index_step, size,
-                                                                 stride, n);
+  for (int64_t i = 0; i < n; ++i, to += to_step, from += from_step, index += index_step) {
+    int64_t p = position(index);
+    if (static_cast<uint64_t>(p) >= static_cast<uint64_t>(size)) [[unlikely]]
+      return i;
+    std::memcpy(to, from + p * stride, sizeof(T));
+  }
+  return n;
 }
 
 template <Combine kCombine>
