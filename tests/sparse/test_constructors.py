@@ -197,6 +197,17 @@ def test_unchecked_indices_raise_where_they_are_used():
             call()
 
 
+@pytest.mark.parametrize("wrong", [20, -1, 2**32 + 1, 1 - 2**32, -(2**63)])
+@pytest.mark.parametrize("place", [0, 7, 8, 19])
+def test_one_wrong_index_of_a_long_row_is_found(wrong, place):
+    columns = taeda.arange(20)
+    columns[place] = wrong
+    x = taeda.sparse_csr_tensor([0, 20], columns, [1.0] * 20, (1, 20), check_invariants=False)
+    for call in (lambda: x @ taeda.ones(20, 1), lambda: x @ taeda.ones(20, 3), lambda: x.to_dense()):
+        with pytest.raises(RuntimeError, match=f"got {wrong}$"):
+            call()
+
+
 def test_the_switch_that_programs_ask(monkeypatch):
     monkeypatch.setattr(taeda.sparse.check_sparse_tensor_invariants, "_enabled", None)
     switch = taeda.sparse.check_sparse_tensor_invariants
