@@ -1,5 +1,7 @@
 // Convolutions of 8-bit integers, an image at a time: its padded bytes stay in the cache. By conv_tiles.h, which makes
 // results of sums at once, else by oneDNN, whose sums of an image stay in the cache, too, or by plain loops.
+#include <utility>
+
 #include "backend/cpu/libraries/onednn.h"
 #include "backend/cpu/ops/quantized_conv.h"
 #include "backend/cpu/quantized/conv_tiles.h"
@@ -9,6 +11,7 @@
 #include "taeda/core/parallel.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::cpu::quantized {
 
@@ -160,7 +163,7 @@ void by_tiles(const Tiles& own, const Placement& p, IntList after, const Geometr
               const Epilogue& e, const Tensor& result) {
   const Tensor& x = p.x;
   const bool is_signed = x.dtype() == DType::Int8, as_is = own.element == 1 && !is_signed;
-  const bool ready = p.lies_ready(after) && !(as_is && reads_on(g));
+  const bool ready = p.lies_ready(after) && !reads_on(g);
   const Epilogue of_elements = own.epilogue(e, is_signed);
   const int64_t padded = product_of(p.padded) * g.c, bytes = product_of(g.result) * g.filters * e.result_size();
   parallel_for(0, x.size(0), 1, [&](int64_t begin, int64_t end) {
@@ -169,8 +172,9 @@ void by_tiles(const Tiles& own, const Placement& p, IntList after, const Geometr
     for (int64_t n = begin; n < end; ++n) {
       const char* from = static_cast<const char*>(x.data()) + n * x.strides()[0];
       if (!ready) p.place(from, image), from = image;
-      if (!as_is) own.read(from, padded, is_signed, elements), from = elements;
-      convolve(own, g, from, packed, of_elements, static_cast<char*>(result.data()) + n * bytes);
+      const Tiles& here = is_signed || is_depthwise(g) ? own : own.fitting(from, padded);
+      if (here.element > 1 || is_signed) here.read(from, padded, is_signed, elements), from = elements;
+      convolve(here, g, from, packed, of_elements, static_cast<char*>(result.data()) + n * bytes);
     }
   });
 }
@@ -216,6 +220,18 @@ void by_onednn(const Placement& p, IntList after, const Geometry& g, const Tenso
   });
 }
 
+// A filter of one place meets those alone that it steps on: the image is these.
+void leave_out_others(Placement& p, IntList after, Geometry& g) {
+  if (product_of(g.kernel) != 1 || product_of(g.stride) == 1) return;
+  for (size_t d = 0; d < g.stride.size(); ++d)
+    if (p.before[d] || after[d] || p.spread[d] != 1) return;
+  Sizes sizes = g.sizes(g.c, g.result), strides(p.x.strides().begin(), p.x.strides().end());
+  sizes[0] = p.x.size(0);
+  for (size_t d = 0; d < g.stride.size(); ++d) strides[d + 2] *= std::exchange(g.stride[d], 1);
+  p.x = ops::as_strided(p.x, sizes, strides, p.x.storage_offset());
+  p.padded = g.padded = g.result;
+}
+
 }  // namespace
 
 Tensor _pack_filter(const Tensor& weight, IntList stride, IntList dilation, int64_t groups) {
@@ -245,6 +261,7 @@ Tensor _convolve(const Tensor& x, const Tensor& weight, const Tensor& packed, in
   if (result.numel() == 0) return result;
   Placement p{x, before, spread, static_cast<uint8_t>(x_zero_point), g.padded};
   const Tiles* own = e.zeros && is_depthwise(g) ? nullptr : tiles_for(g);
+  if (own) leave_out_others(p, after, g);
   own ? by_tiles(*own, p, after, g, packed, e, result) : by_onednn(p, after, g, weight, packed, e, result);
   return result;
 }

@@ -31,7 +31,7 @@ Sizes channels_last(const Sizes& sizes);
 
 // Where the elements of `x` lie in the padded image: after `before` places, `spread` apart, with `zero` around.
 struct Placement {
-  const Tensor& x;
+  Tensor x;
   IntList before, spread;
   uint8_t zero;
   Sizes padded;

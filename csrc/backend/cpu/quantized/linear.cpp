@@ -117,8 +117,9 @@ Tensor as_read(const Tiles& own, const Tensor& x) {
   return rows;
 }
 
-void multiply_tiles(const Tiles& own, const Problem& p, Epilogue e, char* to) {
+void multiply_tiles(const Tiles& tiles, const Problem& p, Epilogue e, char* to) {
   constexpr int64_t kPiece = 96, kProducts = 1 << 20;  // rows that are read together; products worth a thread
+  const Tiles& own = p.is_signed() ? tiles : tiles.fitting(p.row(0), p.m * p.k);
   e = own.epilogue(e, p.is_signed());
   const Shape s{p.n, 1, p.k};
   check_packed(p.packed, own.bytes(s));

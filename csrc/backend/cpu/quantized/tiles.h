@@ -18,6 +18,10 @@ struct Shape {
 // Elements behind a row that kernels may read, whatever they are.
 constexpr int64_t kBehind = 16;
 
+// The sum of two products of unsigned bytes up to this one with signed bytes has 16 bits. Activations of 7 bits, which
+// rounding may take to it, are as small.
+constexpr uint8_t kSmall = 128;
+
 // Where rows begin.
 using Rows = std::span<const char* const>;
 
@@ -52,7 +56,11 @@ struct Tiles {
                     char* to);
   int64_t (*depthwise_place)(const Depthwise& s, int64_t channel, int64_t tap);
   int64_t (*depthwise_bytes)(const Depthwise& s);
+  // Others that multiply elements up to kSmall sooner, by the same weights; null where there are none.
+  const Tiles* of_small = nullptr;
 
+  // Those for such unsigned elements.
+  const Tiles& fitting(const char* elements, int64_t count) const;
   int64_t padded_columns(const Shape& s) const { return (s.columns + lanes - 1) / lanes * lanes; }
   int64_t bytes(const Shape& s) const { return padded_columns(s) * s.steps() * 4; }
   // Where the weight of a column for element i of a piece goes.

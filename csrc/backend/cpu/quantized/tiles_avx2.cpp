@@ -1,5 +1,6 @@
-// Tiles without an instruction for bytes: products of 16-bit integers, whose sums of two are exact, where those of
-// bytes would saturate.
+// Tiles without an instruction that adds products of bytes to sums: products of 16-bit integers, as the sums of two
+// products of bytes have 16 bits and saturate. Those of small elements (kSmall) do not, and take four fifths of the
+// time.
 #include "backend/cpu/quantized/scratch.h"
 #include "backend/cpu/quantized/tiles.h"
 
@@ -56,8 +57,40 @@ void tile(const Shape& s, const int64_t* taps, const char* const* rows, const in
   for (int r = 0; r < R; ++r) sums[r] = _mm256_permute4x64_epi64(_mm256_hadd_epi32(low[r], high[r]), 0xd8);
 }
 
+// The same of small elements as they are.
+template <int R>
+void small_tile(const Shape& s, const int64_t* taps, const char* const* rows, const int8_t* weights, __m256i* sums) {
+  __m256i all[R];
+#pragma GCC unroll 8
+  for (int r = 0; r < R; ++r) all[r] = _mm256_setzero_si256();
+  const __m256i ones = _mm256_set1_epi16(1);
+  const int64_t steps = s.steps_of_piece();
+  for (int64_t tap = 0; tap < s.taps; ++tap) {
+    const char* from[R];
+#pragma GCC unroll 8
+    for (int r = 0; r < R; ++r) from[r] = rows[r] + taps[tap];
+    for (int64_t step = 0; step < steps; ++step, weights += 32) {
+      const __m256i w = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(weights));
+#pragma GCC unroll 8
+      for (int r = 0; r < R; ++r) {
+        int32_t four;
+        std::memcpy(&four, from[r] + step * 4, 4);
+        const __m256i products = _mm256_maddubs_epi16(_mm256_set1_epi32(four), w);
+        all[r] = _mm256_add_epi32(all[r], _mm256_madd_epi16(products, ones));
+      }
+    }
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < R; ++r) sums[r] = all[r];
+}
+
 using Tile = void (*)(const Shape&, const int64_t*, const char* const*, const int8_t*, __m256i*);
+template <class Element>
 constexpr Tile kTiles[kRows]{tile<1>, tile<2>, tile<3>, tile<4>, tile<5>, tile<6>};
+template <>
+constexpr Tile kTiles<uint8_t>[kRows] {
+  small_tile<1>, small_tile<2>, small_tile<3>, small_tile<4>, small_tile<5>, small_tile<6>
+};
 
 void read(const char* from, int64_t count, bool is_signed, char* to) {
   auto words = reinterpret_cast<int16_t*>(to);
@@ -70,6 +103,8 @@ void read(const char* from, int64_t count, bool is_signed, char* to) {
   for (; i < count; ++i)
     words[i] = is_signed ? static_cast<int16_t>(static_cast<int8_t>(from[i])) : static_cast<uint8_t>(from[i]);
 }
+
+void read_small(const char* from, int64_t count, bool, char* to) { std::memcpy(to, from, static_cast<size_t>(count)); }
 
 // Sums of up to eight columns to results of type T; an int32_t is the sum less x_zero times that of the weights.
 template <class T>
@@ -119,27 +154,29 @@ class Finish {
   __m256 factor_, bias_, least_, most_;
 };
 
-template <class T>
+template <class Element, class T>
 void multiply_to(const Product& p, Rows rows, char* to, int64_t step, int64_t first, int64_t last) {
   const Shape& s = p.shape;
   const auto count = static_cast<int64_t>(rows.size());
   std::vector<int32_t> offs(rows.size(), 0);
   for (size_t i = 0; p.epilogue.zeros && i < offs.size(); ++i)
-    offs[i] = row_sum<int16_t>(s, p.taps, rows[i]) - static_cast<int32_t>(p.epilogue.depth * p.epilogue.x_zero);
+    offs[i] = row_sum<Element>(s, p.taps, rows[i]) - static_cast<int32_t>(p.epilogue.depth * p.epilogue.x_zero);
+  const Tile* const tiles = kTiles<Element>;
   __m256i sums[kRows];
   for (int64_t panel = first; panel < last; panel += kColumns) {
     const Finish<T> finish(p.epilogue, panel, s.columns);
     char* results = to + panel * static_cast<int64_t>(sizeof(T));
     for (int64_t i = 0; i < count; i += kRows) {
       const int64_t here = std::min<int64_t>(kRows, count - i);
-      kTiles[here - 1](s, p.taps, rows.data() + i, p.weights + panel * s.steps() * 4, sums);
+      tiles[here - 1](s, p.taps, rows.data() + i, p.weights + panel * s.steps() * 4, sums);
       for (int64_t r = 0; r < here; ++r) finish.store(sums[r], offs[i + r], results + (i + r) * step);
     }
   }
 }
 
+template <class Element>
 void multiply(const Product& p, Rows rows, char* to, int64_t step, int64_t first, int64_t last) {
-  with_result(p.epilogue.result, [&]<class T>(T*) { multiply_to<T>(p, rows, to, step, first, last); });
+  with_result(p.epilogue.result, [&]<class T>(T*) { multiply_to<Element, T>(p, rows, to, step, first, last); });
 }
 
 // --- depthwise: 16 channels at a time, two taps side by side, for which the words of two vectors are interleaved
@@ -347,8 +384,15 @@ int64_t depthwise_bytes(const Depthwise& s) {
 
 #pragma GCC pop_options
 
+namespace {
+const Tiles kSmallTiles{
+    kColumns, kColumns, 1, true, true, read_small, multiply<uint8_t>, nullptr, nullptr, nullptr,  // not by channel
+};
+}  // namespace
+
 const Tiles kAvx2Tiles{
-    kColumns, kColumns, 2, false, true, read, multiply, depthwise, depthwise_place, depthwise_bytes,
+    kColumns,        kColumns,     2, false, true, read, multiply<int16_t>, depthwise, depthwise_place,
+    depthwise_bytes, &kSmallTiles,
 };
 
 }  // namespace taeda::cpu::quantized
