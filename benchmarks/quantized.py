@@ -19,6 +19,11 @@ _CONVS = (
     (1, 64, 56, 64, 3, 1, 1), (8, 64, 56, 64, 3, 1, 1), (8, 256, 14, 256, 3, 1, 1), (8, 256, 28, 512, 1, 2, 1),
     (8, 128, 28, 128, 3, 1, 128), (1, 3, 224, 64, 7, 2, 1),
 )  # fmt: skip
+# Rows that may be over against floats.
+_WHY = {
+    (8, 128, 28, 128, 3, 1, 128): "nine products to a sum, of which reading and rounding are the most",
+    (1, 3, 224, 64, 7, 2, 1): "seven runs of 21 elements to a sum, each filled up to 24",
+}
 _OF_8_BITS = ((64, 1024, 1024), (8, 64, 56, 64, 3, 1, 1), (8, 256, 28, 512, 1, 2, 1))
 
 
@@ -112,5 +117,5 @@ def rows(quick: bool) -> list[Row]:
         name, case = _layer(shape, bits)
         both = lambda T: _float(shape) if T is _Floats else case(T)  # noqa: B023
         ours, floats = in_turn(both, (taeda, _Floats), rounds)  # type: ignore[arg-type]
-        found.append(Row(FLOATS, name, ours * 1e6, floats * 1e6, "us", 0.5))
+        found.append(Row(FLOATS, name, ours * 1e6, floats * 1e6, "us", 0.5, why=_WHY.get(shape, "")))
     return found

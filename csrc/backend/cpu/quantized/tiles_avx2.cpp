@@ -57,40 +57,42 @@ void tile(const Shape& s, const int64_t* taps, const char* const* rows, const in
   for (int r = 0; r < R; ++r) sums[r] = _mm256_permute4x64_epi64(_mm256_hadd_epi32(low[r], high[r]), 0xd8);
 }
 
-// The same of small elements as they are.
-template <int R>
+// The same of small elements as they are, for P panels.
+template <int R, int P>
 void small_tile(const Shape& s, const int64_t* taps, const char* const* rows, const int8_t* weights, __m256i* sums) {
-  __m256i all[R];
-#pragma GCC unroll 8
-  for (int r = 0; r < R; ++r) all[r] = _mm256_setzero_si256();
+  __m256i all[P][R];
+#pragma GCC unroll 16
+  for (int i = 0; i < P * R; ++i) all[i / R][i % R] = _mm256_setzero_si256();
   const __m256i ones = _mm256_set1_epi16(1);
-  const int64_t steps = s.steps_of_piece();
+  const int64_t steps = s.steps_of_piece(), next = s.steps() * 32;
   for (int64_t tap = 0; tap < s.taps; ++tap) {
     const char* from[R];
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) from[r] = rows[r] + taps[tap];
     for (int64_t step = 0; step < steps; ++step, weights += 32) {
-      const __m256i w = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(weights));
+      __m256i w[P];
+#pragma GCC unroll 2
+      for (int p = 0; p < P; ++p) w[p] = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(weights + p * next));
 #pragma GCC unroll 8
       for (int r = 0; r < R; ++r) {
         int32_t four;
         std::memcpy(&four, from[r] + step * 4, 4);
-        const __m256i products = _mm256_maddubs_epi16(_mm256_set1_epi32(four), w);
-        all[r] = _mm256_add_epi32(all[r], _mm256_madd_epi16(products, ones));
+        const __m256i x = _mm256_set1_epi32(four);
+#pragma GCC unroll 2
+        for (int p = 0; p < P; ++p)
+          all[p][r] = _mm256_add_epi32(all[p][r], _mm256_madd_epi16(_mm256_maddubs_epi16(x, w[p]), ones));
       }
     }
   }
-#pragma GCC unroll 8
-  for (int r = 0; r < R; ++r) sums[r] = all[r];
+#pragma GCC unroll 16
+  for (int i = 0; i < P * R; ++i) sums[i / R * kRows + i % R] = all[i / R][i % R];
 }
 
 using Tile = void (*)(const Shape&, const int64_t*, const char* const*, const int8_t*, __m256i*);
-template <class Element>
 constexpr Tile kTiles[kRows]{tile<1>, tile<2>, tile<3>, tile<4>, tile<5>, tile<6>};
-template <>
-constexpr Tile kTiles<uint8_t>[kRows] {
-  small_tile<1>, small_tile<2>, small_tile<3>, small_tile<4>, small_tile<5>, small_tile<6>
-};
+template <int P>
+constexpr Tile kTilesOfSmall[kRows]{small_tile<1, P>, small_tile<2, P>, small_tile<3, P>,
+                                    small_tile<4, P>, small_tile<5, P>, small_tile<6, P>};
 
 void read(const char* from, int64_t count, bool is_signed, char* to) {
   auto words = reinterpret_cast<int16_t*>(to);
@@ -161,15 +163,19 @@ void multiply_to(const Product& p, Rows rows, char* to, int64_t step, int64_t fi
   std::vector<int32_t> offs(rows.size(), 0);
   for (size_t i = 0; p.epilogue.zeros && i < offs.size(); ++i)
     offs[i] = row_sum<Element>(s, p.taps, rows[i]) - static_cast<int32_t>(p.epilogue.depth * p.epilogue.x_zero);
-  const Tile* const tiles = kTiles<Element>;
-  __m256i sums[kRows];
-  for (int64_t panel = first; panel < last; panel += kColumns) {
-    const Finish<T> finish(p.epilogue, panel, s.columns);
-    char* results = to + panel * static_cast<int64_t>(sizeof(T));
+  constexpr int kTogether = sizeof(Element) == 1 ? 2 : 1;  // panels
+  constexpr auto kSize = static_cast<int64_t>(sizeof(T));
+  __m256i sums[kTogether * kRows];
+  for (int64_t panel = first; panel < last; panel += kTogether * kColumns) {
+    const bool both = kTogether > 1 && panel + kColumns < last;
+    const Tile* const tiles = kTogether == 1 ? kTiles : both ? kTilesOfSmall<2> : kTilesOfSmall<1>;
+    const Finish<T> finish[2]{{p.epilogue, panel, s.columns}, {p.epilogue, panel + both * kColumns, s.columns}};
     for (int64_t i = 0; i < count; i += kRows) {
       const int64_t here = std::min<int64_t>(kRows, count - i);
       tiles[here - 1](s, p.taps, rows.data() + i, p.weights + panel * s.steps() * 4, sums);
-      for (int64_t r = 0; r < here; ++r) finish.store(sums[r], offs[i + r], results + (i + r) * step);
+      for (int64_t k = 0; k <= both; ++k)
+        for (int64_t r = 0; r < here; ++r)
+          finish[k].store(sums[k * kRows + r], offs[i + r], to + (panel + k * kColumns) * kSize + (i + r) * step);
     }
   }
 }
