@@ -20,7 +20,7 @@ _CONVS = (
     (8, 128, 28, 128, 3, 1, 128), (1, 3, 224, 64, 7, 2, 1),
 )  # fmt: skip
 # Rows that may be over against floats.
-_WHY = {
+_WHY: dict[tuple[int, ...], str] = {
     (8, 128, 28, 128, 3, 1, 128): "nine products to a sum, of which reading and rounding are the most",
     (1, 3, 224, 64, 7, 2, 1): "seven runs of 21 elements to a sum, each filled up to 24",
 }
