@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 from typing import Any
 
 from taeda import _C
@@ -65,8 +66,11 @@ def _key(name: str, overload: str) -> str:
 def tags_of(name: str, overload: str, bits: int) -> list[Tag]:
     """The tags of an op."""
     given = _given.get(_key(name, overload))
-    if given is not None:
-        return list(given)
+    return list(_declared(name, overload, bits) if given is None else given)
+
+
+@functools.cache
+def _declared(name: str, overload: str, bits: int) -> tuple[Tag, ...]:
     found = {Tag[name] for name, bit in _C._op_tag_bits().items() if bits & bit}
     if name.startswith("aten::"):
         found.add(Tag.pt2_compliant_tag)
@@ -75,4 +79,4 @@ def tags_of(name: str, overload: str, bits: int) -> list[Tag]:
             found.add(Tag.core)
         if plain in _SIZED_BY_VALUES:
             found.add(Tag.dynamic_output_shape)
-    return sorted(found, key=int)
+    return tuple(sorted(found, key=int))

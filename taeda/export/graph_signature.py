@@ -126,6 +126,13 @@ class ExportBackwardSignature:
     loss_output: str
 
 
+def _copied(spec: Any) -> Any:
+    made, made.arg = object.__new__(type(spec)), object.__new__(type(spec.arg))
+    made.__dict__ |= spec.__dict__ | {"arg": made.arg}
+    made.arg.__dict__ |= spec.arg.__dict__
+    return made
+
+
 def _user_value(arg: Any) -> Any:
     return arg.value if isinstance(arg, ConstantArgument) else arg.name
 
@@ -143,9 +150,7 @@ class ExportGraphSignature:
 
     def __deepcopy__(self, memo: Any) -> ExportGraphSignature:
         # Passes copy signatures once each, of all parameters: two levels, of fields that are not changed in place.
-        inputs = [dataclasses.replace(s, arg=dataclasses.replace(s.arg)) for s in self.input_specs]
-        outputs = [dataclasses.replace(s, arg=dataclasses.replace(s.arg)) for s in self.output_specs]
-        return ExportGraphSignature(inputs, outputs)
+        return ExportGraphSignature([_copied(s) for s in self.input_specs], [_copied(s) for s in self.output_specs])
 
     def _inputs(self, kind: InputKind) -> list[InputSpec]:
         return [spec for spec in self.input_specs if spec.kind == kind]

@@ -26,7 +26,8 @@ class Namespace:
 
     def create_name(self, candidate: str, obj: Any) -> str:
         """``candidate``, made legal, and numbered if the name is taken by anything but ``obj`` itself."""
-        name = re.sub(r"[^0-9a-zA-Z_]+", "_", candidate) or "_unnamed"
+        is_legal = candidate.isascii() and candidate.isidentifier()
+        name = candidate if is_legal else re.sub(r"[^0-9a-zA-Z_]+", "_", candidate) or "_unnamed"
         if name[0].isdigit():
             name = f"_{name}"
         if obj is not None and self._taken.get(name) is obj:

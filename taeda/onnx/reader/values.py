@@ -26,23 +26,23 @@ _BITS = {
     "float8_e5m2": (taeda.float8_e5m2, np.uint8, taeda.uint8),
     "float8_e5m2fnuz": (taeda.float8_e5m2fnuz, np.uint8, taeda.uint8),
 }  # fmt: skip
+_NAMES = {dtype: name for name, (dtype, _, _) in _BITS.items()}
 
 
 def from_numpy(array: Any) -> Any:
     """A tensor with the array's elements; arrays of texts and of types without a dtype stay arrays."""
     array = np.asarray(array)
-    if array.dtype.name in _BITS:
+    if array.dtype.char not in _KNOWN:
+        if array.dtype.name not in _BITS:
+            return array
         dtype, bits, plain = _BITS[array.dtype.name]
         return taeda.from_numpy(np.ascontiguousarray(array).view(bits).copy()).view(dtype).reshape(array.shape)
-    if array.dtype.kind in "OUSV" or array.dtype.kind not in "biufc":
-        return array
-    if array.dtype.name not in _KNOWN:
-        return array
     array = np.array(array, order="C", copy=True)
     return taeda.from_numpy(array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("=")))
 
 
-_KNOWN = {str(dtype).removeprefix("torch.") for dtype in DTYPES.values()}
+# Their names are made anew whenever they are asked for, in as long as a small array's copy takes.
+_KNOWN = "?bBhHiIlLqQefdFD"
 
 
 def to_numpy(value: Any) -> Any:
@@ -52,12 +52,13 @@ def to_numpy(value: Any) -> Any:
     if not isinstance(value, Tensor):
         return value
     value = value.detach().cpu().contiguous()
-    for name, (dtype, bits, plain) in _BITS.items():
-        if value.dtype == dtype:
-            import ml_dtypes  # type: ignore[import-not-found]
+    if value.dtype not in _NAMES:
+        return value.numpy()
+    import ml_dtypes  # type: ignore[import-not-found]
 
-            return value.view(plain).numpy().astype(bits).view(getattr(ml_dtypes, name))
-    return value.numpy()
+    name = _NAMES[value.dtype]
+    _, bits, plain = _BITS[name]
+    return value.view(plain).numpy().astype(bits).view(getattr(ml_dtypes, name))
 
 
 def ints(value: Any) -> list[int]:

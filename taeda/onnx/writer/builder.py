@@ -153,7 +153,7 @@ class Builder:
                 kind = taeda.int64 if all(isinstance(v, int) for v in value) else taeda.float32
             array = to_numpy(taeda.tensor(value, dtype=kind or taeda.float32))
         array = np.asarray(array)
-        key = array.dtype.str, array.dtype.name, array.shape, array.tobytes() if array.size <= 64 else object()
+        key = array.dtype, array.shape, array.tobytes() if array.size <= 64 else object()
         if key not in self._constants:
             made = Value(self.names.fresh("constant"), _dtype(array), array.shape, array)
             self._constants[key] = made
