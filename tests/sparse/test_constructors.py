@@ -197,6 +197,14 @@ def test_unchecked_indices_raise_where_they_are_used():
             call()
 
 
+def test_what_shares_a_place_unchecked_is_summed() -> None:
+    values = taeda.tensor([1.0, 2, 4], requires_grad=True)
+    x = taeda.sparse_csr_tensor([0, 3, 3], [1, 0, 1], values, (2, 2), check_invariants=False)
+    assert x.to_dense().tolist() == (x @ taeda.eye(2)).tolist() == [[2, 5], [0, 0]]
+    x.to_dense()[0, 1].backward()
+    assert values.grad is not None and values.grad.tolist() == [1, 0, 1]
+
+
 @pytest.mark.parametrize("wrong", [20, -1, 2**32 + 1, 1 - 2**32, -(2**63)])
 @pytest.mark.parametrize("place", [0, 7, 8, 19])
 def test_one_wrong_index_of_a_long_row_is_found(wrong, place):

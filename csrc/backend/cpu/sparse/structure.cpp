@@ -8,6 +8,7 @@
 #include "backend/cpu/sparse/parts.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/index.h"
+#include "taeda/ops/reshape.h"
 
 namespace taeda::cpu {
 
@@ -227,6 +228,13 @@ void each_place(const Rows& rows, const Indices& at, int64_t n, const F& body) {
                });
 }
 
+bool rises(const Rows& rows, const Indices& at) {
+  for (int64_t row = 0; row < rows.count(); ++row)
+    for (int64_t k = rows[row] + 1; k < rows[row + 1]; ++k)
+      if (at[k] <= at[k - 1]) return false;
+  return true;
+}
+
 // Calls body<Word>(words) with a word of which elements of `bytes` are made.
 template <class F>
 void visit_words(int64_t bytes, const F& body) {
@@ -249,6 +257,13 @@ Tensor _sparse_spread(const Tensor& pointers, const Tensor& columns, const Tenso
   Tensor from = ops::contiguous(values), out = new_tensor(sizes, values.dtype());
   if (out.numel() == 0) return out;
   std::memset(out.data(), 0, static_cast<size_t>(out.numel() * out.itemsize()));
+  if (!rises(rows, at)) {  // nobody checked it: what shares a place is summed, as products do
+    Tensor places = new_tensor(IntList({at.size()}), DType::Int64);
+    each_place(rows, at, n, [to = places.data<int64_t>()](int64_t k, int64_t place) { to[k] = place; });
+    Tensor lines = ops::flatten(out, 0, 1);
+    ops::index_add_(lines, 0, places, from);
+    return out;
+  }
   visit_words(out.numel() / (rows.count() * n) * out.itemsize(), [&]<class W>(int64_t words) {
     auto source = static_cast<const W*>(from.data());
     auto target = static_cast<W*>(out.data());
