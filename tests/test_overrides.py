@@ -475,3 +475,21 @@ def test_types_without_end_are_refused_at_the_first() -> None:
     for types, args in ((Endless(), ()), ((taeda.Tensor,), Endless())):
         with pytest.raises(TypeError):
             taeda.Tensor.__torch_function__(taeda.relu, types, args)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        taeda.Tensor.__torch_function__,
+        taeda.Tensor.__torch_dispatch__,
+        taeda._C._disabled_torch_function_impl,
+        taeda._C._skip_one_hop_torch_function,
+    ],
+)
+def test_what_a_protocol_is_given_is_looked_at(method):
+    two = (taeda.ones(2), taeda.ones(2))
+    for args, kwargs in ((two, None), (list(two), {})):
+        assert method(taeda.ops.aten.add.Tensor, (), args, kwargs).tolist() == [2, 2]
+    for args, kwargs, wrong in ((two, 3, "kwargs"), (two, [("alpha", 1)], "kwargs"), (3, {}, "args")):
+        with pytest.raises(TypeError, match=f" {wrong} must be a"):
+            method(taeda.ops.aten.add.Tensor, (), args, kwargs)

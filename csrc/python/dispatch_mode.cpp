@@ -201,15 +201,11 @@ PyObject* mode_at(PyObject*, PyObject* index) {
 
 // Tensor.__torch_dispatch__: the op as it is, without asking again.
 PyObject* disabled(PyObject*, PyObject* args, PyObject* kwargs) {
-  static const char* kNames[] = {"func", "types", "args", "kwargs", nullptr};
-  PyObject *function, *types, *call_args = nullptr, *call_kwargs = nullptr;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|OO", const_cast<char**>(kNames), &function, &types, &call_args,
-                                   &call_kwargs))
-    return nullptr;
-  Owned positional(call_args ? PySequence_Tuple(call_args) : PyTuple_New(0));
-  if (!positional) return nullptr;
-  Below skip(kPythonKeys);
-  return PyObject_Call(function, positional.get(), call_kwargs == Py_None ? nullptr : call_kwargs);
+  return guarded("Tensor.__torch_dispatch__", [&] {
+    const Given given(args, kwargs);
+    Below skip(kPythonKeys);
+    return given.call();
+  });
 }
 
 PyObject* set_outermost(PyObject*, PyObject* cls) {

@@ -194,17 +194,34 @@ PyObject* convert_results(PyObject* result, PyTypeObject* type) {
   return held.release();
 }
 
+Given::Given(PyObject* args, PyObject* kwargs) {
+  static const char* kNames[] = {"func", "types", "args", "kwargs", nullptr};
+  PyObject *list = nullptr, *given = nullptr;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|OO", const_cast<char**>(kNames), &function, &types, &list, &given))
+    throw PythonError();
+  if (list == Py_None) list = nullptr;
+  TAEDA_CHECK_TYPE(!list || PyTuple_Check(list) || PyList_Check(list), "args must be a tuple; got ",
+                   Py_TYPE(list)->tp_name);
+  positional = Owned(check(list ? PySequence_Tuple(list) : PyTuple_New(0)));
+  keywords = given == Py_None ? nullptr : given;
+  TAEDA_CHECK_TYPE(!keywords || PyDict_Check(keywords), "kwargs must be a dict; got ", Py_TYPE(given)->tp_name);
+}
+
 namespace {
+
+PyObject* without_subclasses(const Given& given) {
+  struct Off {
+    Off() { disable_torch_function(false, 1); }
+    ~Off() { disable_torch_function(false, -1); }
+  } off;
+  return given.call();
+}
 
 // Tensor.__torch_function__: runs the function with the protocol off for subclasses, and makes results the class.
 PyObject* default_torch_function(PyObject* cls, PyObject* args, PyObject* kwargs) {
   return guarded("Tensor.__torch_function__", [&]() -> PyObject* {
-    PyObject *function, *types, *call_args = nullptr, *call_kwargs = nullptr;
-    static const char* kNames[] = {"func", "types", "args", "kwargs", nullptr};
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|OO", const_cast<char**>(kNames), &function, &types, &call_args,
-                                     &call_kwargs))
-      return nullptr;
-    Owned items(check(PyObject_GetIter(types)));  // it may have no end: each type is looked at as it comes
+    const Given given(args, kwargs);
+    Owned items(check(PyObject_GetIter(given.types)));  // it may have no end: each type is looked at as it comes
     while (PyObject* next = PyIter_Next(items.get())) {
       Owned type(next);
       int related = PyObject_IsSubclass(cls, next);
@@ -212,49 +229,23 @@ PyObject* default_torch_function(PyObject* cls, PyObject* args, PyObject* kwargs
       if (!related) return Py_NewRef(Py_NotImplemented);
     }
     if (PyErr_Occurred()) throw PythonError();
-    const bool given = call_args && call_args != Py_None;
-    TAEDA_CHECK_TYPE(!given || PyTuple_Check(call_args) || PyList_Check(call_args), "args must be a tuple; got ",
-                     Py_TYPE(call_args)->tp_name);
-    Owned positional(given ? check(PySequence_Tuple(call_args)) : check(PyTuple_New(0)));
-    PyObject* keywords = call_kwargs == Py_None ? nullptr : call_kwargs;
-    PyObject* result;
-    {
-      ++fast_path_blockers;
-      ++t_subclass_disabled;
-      result = PyObject_Call(function, positional.get(), keywords);
-      --t_subclass_disabled;
-      --fast_path_blockers;
-    }
-    check(result);
+    PyObject* result = without_subclasses(given);
     auto* type = reinterpret_cast<PyTypeObject*>(cls);
     return type == tensor_type ? result : convert_results(result, type);
   });
 }
 
 PyObject* disabled_torch_function(PyObject*, PyObject* args, PyObject* kwargs) {
-  PyObject *function, *types, *call_args = nullptr, *call_kwargs = nullptr;
-  static const char* kNames[] = {"func", "types", "args", "kwargs", nullptr};
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|OO", const_cast<char**>(kNames), &function, &types, &call_args,
-                                   &call_kwargs))
-    return nullptr;
-  Owned positional(call_args ? PySequence_Tuple(call_args) : PyTuple_New(0));
-  if (!positional) return nullptr;
-  ++fast_path_blockers;
-  ++t_subclass_disabled;
-  PyObject* result = PyObject_Call(function, positional.get(), call_kwargs == Py_None ? nullptr : call_kwargs);
-  --t_subclass_disabled;
-  --fast_path_blockers;
-  return result;
+  return guarded("_disabled_torch_function_impl", [&] { return without_subclasses(Given(args, kwargs)); });
 }
 
 PyObject* skip_one_hop(PyObject*, PyObject* arguments) {
-  PyObject *function, *types, *args, *kwargs;
-  if (!PyArg_ParseTuple(arguments, "OOOO", &function, &types, &args, &kwargs)) return nullptr;
-  Owned positional(PySequence_Tuple(args));
-  if (!positional) return nullptr;
-  Scoped skip(t_skip_next, true);
-  Scoped redispatched(t_redispatched, function);
-  return PyObject_Call(function, positional.get(), kwargs == Py_None ? nullptr : kwargs);
+  return guarded("_skip_one_hop_torch_function", [&] {
+    const Given given(arguments, nullptr);
+    Scoped skip(t_skip_next, true);
+    Scoped redispatched(t_redispatched, given.function);
+    return given.call();
+  });
 }
 
 PyObject* take_skip(PyObject*, PyObject*) { return PyBool_FromLong(std::exchange(t_skip_next, false)); }

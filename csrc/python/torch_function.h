@@ -48,6 +48,14 @@ PyObject* ask_right_operand(const char* name, PyObject* left, PyObject* right);
 // Results as `type`, recursively through tuples and lists; steals `result`.
 PyObject* convert_results(PyObject* result, PyTypeObject* type);
 
+// What __torch_function__ and __torch_dispatch__ are given: (func, types, args=(), kwargs=None).
+struct Given {
+  PyObject *function, *types, *keywords = nullptr;
+  Owned positional;
+  Given(PyObject* args, PyObject* kwargs);
+  PyObject* call() const { return check(PyObject_Call(function, positional.get(), keywords)); }
+};
+
 // Switches this thread's protocol off (by 1) or on again (by -1): `all` of it, or for subclasses only.
 void disable_torch_function(bool all, int by);
 
