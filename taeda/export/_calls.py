@@ -19,6 +19,7 @@ from taeda.export.graph_signature import (
     SymIntArgument,
     TensorArgument,
 )
+from taeda.nn.modules._hooks import of_this_thread
 from taeda.utils import _pytree as pytree
 
 
@@ -54,7 +55,7 @@ class Calls:
         self._hooks = contextlib.ExitStack()
 
     def __enter__(self) -> Calls:
-        hook = nn.modules.module.register_module_forward_pre_hook(self._note)
+        hook = nn.modules.module.register_module_forward_pre_hook(of_this_thread(self._note))
         self._hooks.callback(hook.remove)
         for path, module in self.preserved.items():
             watch = lambda module, args, kwargs, result, path=path: self._keep(path, module, args, kwargs, result)

@@ -11,6 +11,7 @@ import builtins
 import contextlib
 import math
 import operator
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -60,19 +61,24 @@ class ShapeDependence(Exception):
         self.related: Any = None  # what to ask of sizes instead
 
 
-rounding: Any = None  # `_quantized` while programs are recorded without quantised tensors
-_failures: list[str] | None = None  # where draft_export collects what export refuses
+class _Wishes(threading.local):
+    """How a thread's programs are recorded."""
+
+    rounding: Any = None  # `_quantized` where without quantised tensors
+    failures: list[str] | None = None  # where draft_export collects what export refuses
+
+
+wishes = _Wishes()
 
 
 @contextlib.contextmanager
 def permissive(failures: list[str]) -> Iterator[None]:
     """Branches on values go the example's way within; ``failures`` is told of them."""
-    global _failures
-    before, _failures = _failures, failures
+    before, wishes.failures = wishes.failures, failures
     try:
         yield
     finally:
-        _failures = before
+        wishes.failures = before
 
 
 _REFUSED = {
@@ -218,7 +224,7 @@ class Capture(SizeRecorder):
 
     def answer(self, op: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any], given: Any) -> Any:
         """Runs an op and adds its node. ``given``: which arguments are symbols, by name and place in a list."""
-        instead = rounding.stand_in(op) if rounding is not None else None
+        instead = wishes.rounding.stand_in(op) if wishes.rounding is not None else None
         if instead is not None:
             return self.recorded(lambda: instead(*args, **kwargs))
         if op._opname in _REFUSED and any(self.depends(leaf) for leaf in (*args, *kwargs.values())):
@@ -236,8 +242,8 @@ class Capture(SizeRecorder):
             self._fixed.add(id(result))
         self._note_aliases(node, op, args, result)
         self._note(node, result, self._shadow_call(op, args, kwargs, given, names))
-        how = rounding.rounding_among(args) if rounding is not None and not self._inside else None
-        return result if how is None else self.recorded(lambda: rounding.after(op, result, how))
+        how = wishes.rounding.rounding_among(args) if wishes.rounding is not None and not self._inside else None
+        return result if how is None else self.recorded(lambda: wishes.rounding.after(op, result, how))
 
     def _is_fixed(self, op: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any], given: Any) -> bool:
         """Whether an op's result is the same at each call: it is made of constants alone."""
@@ -562,9 +568,9 @@ def _reads_values(node: SymNode) -> bool:
 def refuse(what: str, place: Place | None = None) -> None:
     """Ends the export; `draft_export` goes on the example's way and notes it."""
     error = data_dependent(what, place)
-    if _failures is None:
+    if wishes.failures is None:
         raise error
-    _failures.append(str(error))
+    wishes.failures.append(str(error))
 
 
 def data_dependent(what: str, place: Place | None = None) -> UserError:

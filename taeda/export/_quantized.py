@@ -16,7 +16,7 @@ import taeda
 from taeda import Tensor
 from taeda._control_flow import current_capture
 from taeda.ao.quantization.fx import _decomposed as _decomposed  # the ops that graphs call
-from taeda.export import _capture
+from taeda.export._capture import wishes
 from taeda.nn import functional
 from taeda.utils import _pytree as pytree
 
@@ -36,11 +36,11 @@ class Rounding(NamedTuple):
 @contextlib.contextmanager
 def as_rounded_numbers() -> Iterator[None]:
     """Programs that are recorded within have no quantised tensors."""
-    before, _capture.rounding = _capture.rounding, sys.modules[__name__]
+    before, wishes.rounding = wishes.rounding, sys.modules[__name__]
     try:
         yield
     finally:
-        _capture.rounding = before
+        wishes.rounding = before
 
 
 def stand_in(op: Any) -> Callable[..., Any] | None:

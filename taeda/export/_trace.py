@@ -42,6 +42,7 @@ from taeda.fx.graph_module import GraphModule
 from taeda.fx.interpreter import Interpreter
 from taeda.fx.node import Node
 from taeda.fx.traceback import preserve_node_meta
+from taeda.nn.modules._hooks import of_this_thread
 from taeda.utils import _pytree as pytree
 
 ATTEMPTS = 7
@@ -398,8 +399,8 @@ def _module_stack(root: nn.Module, capture: Capture) -> Iterator[None]:
         capture.origins.leave()
 
     hooks = [
-        nn.modules.module.register_module_forward_pre_hook(enter),
-        nn.modules.module.register_module_forward_hook(leave),
+        nn.modules.module.register_module_forward_pre_hook(of_this_thread(enter)),
+        nn.modules.module.register_module_forward_hook(of_this_thread(leave)),
     ]
     try:
         yield

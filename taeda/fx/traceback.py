@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import threading
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -30,9 +31,17 @@ __all__ = [
     "set_stack_trace",
 ]
 
-_current: dict[str, Any] = {}
-_preserves = False
-_replayed: Node | None = None
+
+class _Notes(threading.local):
+    """What a thread's recording has noted."""
+
+    def __init__(self) -> None:
+        self.current: dict[str, Any] = {}
+        self.preserves = False
+        self.replayed: Node | None = None
+
+
+_notes = _Notes()
 
 
 class NodeSourceAction(Enum):
@@ -89,36 +98,34 @@ class NodeSource:
 @contextmanager
 def preserve_node_meta(enable: bool = True) -> Iterator[None]:
     """Within, new nodes get what is noted: by `annotate`, `set_stack_trace` and the node that is run again."""
-    global _preserves, _current
-    before = _preserves, _current
-    _preserves, _current = enable, dict(_current)
+    before = _notes.preserves, _notes.current
+    _notes.preserves, _notes.current = enable, dict(_notes.current)
     try:
         yield
     finally:
-        _preserves, _current = before
+        _notes.preserves, _notes.current = before
 
 
 def has_preserved_node_meta() -> bool:
     """Whether new nodes get what is noted."""
-    return _preserves
+    return _notes.preserves
 
 
 def get_current_meta() -> dict[str, Any]:
     """What is noted now."""
-    return _current
+    return _notes.current
 
 
 @contextmanager
 def annotate(annotation_dict: dict[str, Any]) -> Iterator[None]:
     """Within, nodes that are recorded have the items of a dict in ``meta["custom"]``. Where nothing is recorded it
     changes nothing."""
-    global _current
-    before = _current
-    _current = {**_current, "custom": {**_current.get("custom", {}), **annotation_dict}}
+    before = _notes.current
+    _notes.current = {**_notes.current, "custom": {**_notes.current.get("custom", {}), **annotation_dict}}
     try:
         yield
     finally:
-        _current = before
+        _notes.current = before
 
 
 def annotate_fn(annotation_dict: dict[str, Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -138,58 +145,56 @@ def annotate_fn(annotation_dict: dict[str, Any]) -> Callable[[Callable[..., Any]
 @contextmanager
 def set_current_meta(node: Node, pass_name: str = "") -> Iterator[None]:
     """Within, while nodes inherit, they do from this node, which they name as their source."""
-    global _current
-    if not _preserves or not node.meta:
+    if not _notes.preserves or not node.meta:
         yield
         return
-    before = _current
-    _current = {**node.meta, "from_node": [NodeSource(node, pass_name, NodeSourceAction.CREATE)]}
+    before = _notes.current
+    _notes.current = {**node.meta, "from_node": [NodeSource(node, pass_name, NodeSourceAction.CREATE)]}
     try:
         yield
     finally:
-        _current = before
+        _notes.current = before
 
 
 @contextmanager
 def set_current_replay_node(node: Node | None) -> Iterator[None]:
     """Within, this node is the one that is run again."""
-    global _replayed
-    before, _replayed = _replayed, node
+    before, _notes.replayed = _notes.replayed, node
     try:
         yield
     finally:
-        _replayed = before
+        _notes.replayed = before
 
 
 def get_current_replay_node() -> Node | None:
     """The node that is run again, if any is."""
-    return _replayed
+    return _notes.replayed
 
 
 def set_stack_trace(stack: list[str]) -> None:
     """Notes the place of the program, while nodes inherit."""
-    if _preserves and stack:
-        _current["stack_trace"] = "".join(stack)
+    if _notes.preserves and stack:
+        _notes.current["stack_trace"] = "".join(stack)
 
 
 def set_grad_fn_seq_nr(seq_nr: int) -> None:
     """Notes the number of the backward node that runs."""
-    if _preserves:
-        _current["grad_fn_seq_nr"] = [*_current.get("grad_fn_seq_nr", []), seq_nr]
-        _current["in_grad_fn"] = _current.get("in_grad_fn", 0) + 1
+    if _notes.preserves:
+        _notes.current["grad_fn_seq_nr"] = [*_notes.current.get("grad_fn_seq_nr", []), seq_nr]
+        _notes.current["in_grad_fn"] = _notes.current.get("in_grad_fn", 0) + 1
 
 
 def reset_grad_fn_seq_nr() -> None:
     """The backward node that was noted last is through."""
-    if _preserves and _current.get("in_grad_fn", 0) > 0:
-        _current["in_grad_fn"] -= 1
-        _current["grad_fn_seq_nr"] = _current["grad_fn_seq_nr"][:-1]
+    if _notes.preserves and _notes.current.get("in_grad_fn", 0) > 0:
+        _notes.current["in_grad_fn"] -= 1
+        _notes.current["grad_fn_seq_nr"] = _notes.current["grad_fn_seq_nr"][:-1]
 
 
 def format_stack() -> list[str]:
     """The noted place of the program while nodes inherit, else where this is called."""
-    if _preserves:
-        return [_current.get("stack_trace", "")]
+    if _notes.preserves:
+        return [_notes.current.get("stack_trace", "")]
     return traceback.format_list(traceback.extract_stack()[:-1])
 
 
@@ -204,7 +209,7 @@ def get_graph_provenance_json(graph: Any) -> dict[str, Any]:
 
 def inherited() -> dict[str, Any]:
     """What a new node gets in ``meta``."""
-    if not _preserves:
-        return {"custom": dict(_current["custom"])} if "custom" in _current else {}
+    if not _notes.preserves:
+        return {"custom": dict(_notes.current["custom"])} if "custom" in _notes.current else {}
     kept = ("stack_trace", "nn_module_stack", "source_fn_stack", "from_node", "custom", "grad_fn_seq_nr", "torch_fn")
-    return {key: copy.copy(value) for key, value in _current.items() if key in kept and value}
+    return {key: copy.copy(value) for key, value in _notes.current.items() if key in kept and value}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -193,3 +195,32 @@ def test_other_names_of_constants() -> None:
     for one in (load(stream), program.run_decompositions()):
         assert taeda.equal(one.module()(X), X + 2)
     assert taeda.equal(unflatten(program)(X), X + 2)
+
+
+@pytest.mark.parametrize("record", [export, taeda.jit.trace])
+def test_what_other_threads_call_is_not_seen(record: Callable[..., Any]) -> None:
+    begun, ends = threading.Event(), threading.Event()
+
+    class Waits(nn.Module):
+        def forward(self, x: Any) -> Any:
+            begun.set()
+            assert ends.wait(60)
+            return x
+
+    class Joins(nn.Sequential):
+        def forward(self, x: Any) -> Any:
+            ends.set()
+            other.join()
+            return super().forward(x)
+
+    record(Net(), (X,))  # from now on modules ask for hooks
+    other = threading.Thread(target=Waits(), args=(X,))
+    other.start()
+    assert begun.wait(60)
+    recorded, alone = record(Joins(nn.Linear(4, 4)), (X,)), record(nn.Sequential(nn.Linear(4, 4)), (X,))
+    modules = lambda program: [
+        list(n.meta["nn_module_stack"].values())[1:] for n in program.graph.nodes if n.meta.get("nn_module_stack")
+    ]
+    scopes = lambda program: [node.scopeName().rpartition("/")[2] for node in program.graph.nodes()]
+    shown = modules if record is export else scopes
+    assert shown(recorded) == shown(alone) != []

@@ -152,6 +152,7 @@ def test_files_with_regions_go_both_ways(tmp_path):
                 z = x @ x
             return y + 1, z, z.float().softmax(0)
 
+    torch.manual_seed(0)  # sums in another order may round to another bfloat16
     x = torch.randn(3, 3)
     torch.export.save(torch.export.export(Theirs(), (x,)), tmp_path / "theirs.pt2")
     program, wanted = export.load(tmp_path / "theirs.pt2"), Theirs()(x)

@@ -104,6 +104,7 @@ def _attribute_type(type: Type, name: str) -> Type:
 @contextlib.contextmanager
 def _scopes(recorder: Recorder, module: nn.Module | None) -> Iterator[None]:
     """The nodes' scopes are the modules that are being called."""
+    from taeda.nn.modules._hooks import of_this_thread
     from taeda.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
     if module is None:
@@ -119,7 +120,10 @@ def _scopes(recorder: Recorder, module: nn.Module | None) -> Iterator[None]:
         if recorder.scopes:
             recorder.scopes.pop()
 
-    hooks = [register_module_forward_pre_hook(enter), register_module_forward_hook(leave)]
+    hooks = [
+        register_module_forward_pre_hook(of_this_thread(enter)),
+        register_module_forward_hook(of_this_thread(leave)),
+    ]
     try:
         yield
     finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from _thread import get_ident
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -272,6 +273,12 @@ class HookMixin:
             from taeda.nn.modules._backward_hooks import attach_legacy
 
             attach_legacy(self, hooks, args, result)
+
+
+def of_this_thread(hook: Callable[..., Any]) -> Callable[..., Any]:
+    """``hook`` where the thread that asks for it now calls modules; calls of others pass by."""
+    owner = get_ident()
+    return lambda *args: hook(*args) if get_ident() == owner else None
 
 
 def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -128,23 +129,26 @@ def export(
     return result if dynamo else None
 
 
-_exporting = False
+class _State(threading.local):
+    exporting = False
+
+
+_state = _State()
 
 
 @contextlib.contextmanager
 def exporting() -> Iterator[None]:
     """``taeda.onnx.is_in_onnx_export()`` within."""
-    global _exporting
-    before, _exporting = _exporting, True
+    before, _state.exporting = _state.exporting, True
     try:
         yield
     finally:
-        _exporting = before
+        _state.exporting = before
 
 
 def is_in_onnx_export() -> bool:
     """Whether a model is being exported."""
-    return _exporting
+    return _state.exporting
 
 
 def _example(args: Any, kwargs: dict[str, Any] | None, dynamo: bool) -> tuple[tuple[Any, ...], dict[str, Any]]:
