@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import gc
+import os
 import pickle
 import shutil
-import os
 import subprocess
 import sys
 import threading
