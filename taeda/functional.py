@@ -33,6 +33,10 @@ def broadcast_shapes(*shapes: Any) -> Any:
     """The shape that shapes (sequences of ints, or ints) broadcast to; RuntimeError if they do not."""
     result: list[int] = []
     for shape in shapes:
+        if not isinstance(shape, (int, Sequence)):  # what only iterates may never end
+            raise RuntimeError(
+                f"taeda.broadcast_shapes: shapes are ints, or tuples or lists of them; got {type(shape).__name__}"
+            )
         sizes = [shape] if isinstance(shape, int) else list(shape)
         result = [1] * (len(sizes) - len(result)) + result
         for i, size in enumerate(reversed(sizes), 1):

@@ -120,3 +120,14 @@ def test_reductions(shape: tuple[int, ...], dim: int, keepdim: bool) -> None:
             tensor.sum(dim, keepdim=keepdim)
     elif shape:
         same(tensor.sum(dim, keepdim=keepdim), array.sum(dim, keepdims=keepdim))
+
+
+def test_shapes_that_are_none_are_refused() -> None:
+    class Endless:
+        def __getitem__(self, place: int) -> int:
+            return 1
+
+    assert taeda.broadcast_shapes(2, [1, 1], range(1, 3)) == (1, 2)
+    for wrong in (Endless(), taeda.tensor([2, 3]), {1: 2}):
+        with pytest.raises(RuntimeError, match="ints"):
+            taeda.broadcast_shapes((2,), wrong)
