@@ -11,7 +11,6 @@ loaded_libraries: set[str] = set()
 _IN_PYTHON = {
     "onednn": "taeda.ao.quantization._onednn",
     "_quantized": "taeda.ao.quantization._wrapped",
-    "profiler": "taeda.profiler._ops",
 }
 
 

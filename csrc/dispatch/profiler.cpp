@@ -75,10 +75,11 @@ struct Scope {
   ~Scope() { end_event(event); }
 };
 
-// The kernel of the profiler's layer for every op. A thread that took the state of a profiled one has no profile.
+// The kernel of the profiler's layer for every op. A thread that took the state of a profiled one has no profile; ops
+// that begin and end marks are no events, which would end the mark with them.
 void record_call(const Op& op, KeySet keys, Stack& stack) {
   keys = keys & KeySet::below(Functionality::Profiler);
-  if (!t_profile) return op.call_boxed(keys, stack);
+  if (!t_profile || std::string_view(op.info().name).starts_with("profiler::")) return op.call_boxed(keys, stack);
   ProfileEvent event;
   event.op = &op;
   Scope scope{t_profile->begin(std::move(event), std::span(stack).last(op.info().param_count))};

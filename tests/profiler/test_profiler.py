@@ -1,6 +1,7 @@
 """What a profile records, what it makes of that, and that it leaves no trace."""
 
 import gzip
+import io
 import itertools
 import json
 import os
@@ -560,5 +561,28 @@ def test_marks_by_ops():
         taeda.ones(2) + 1
         leave(handle)
         leave(taeda.ops.profiler._record_function_enter_new("also", "text"))
-    names = {event.key for event in prof.key_averages()}
-    assert {"marked", "also"} <= names
+    marked, also = (event for event in prof.events() if event.name in ("marked", "also"))
+    assert [e.name for e in marked.cpu_children] == ["aten::ones", "aten::add"] and not also.cpu_children
+    for wrong in (taeda.ones(2), taeda.tensor(1.5), taeda.empty(1, device="meta")):
+        with pytest.raises(RuntimeError, match="_record_function_enter gave"):
+            leave(wrong)
+
+
+class Marked(nn.Module):
+    def forward(self, x):
+        with taeda.autograd.profiler.record_function("inside"):
+            y = x * 2
+        return y + 1
+
+
+@pytest.mark.parametrize("saved", [False, True])
+def test_marks_of_programs(saved):
+    program = taeda.jit.script(Marked())
+    if saved:
+        file = io.BytesIO()
+        taeda.jit.save(program, file)
+        program = taeda.jit.load(io.BytesIO(file.getvalue()))
+    with taeda.profiler.profile() as prof:
+        assert program(taeda.ones(2)).tolist() == [3, 3]
+    inside = next(event for event in prof.events() if event.name == "inside")
+    assert [e.name for e in inside.cpu_children] == ["aten::mul"]

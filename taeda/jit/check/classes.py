@@ -25,7 +25,6 @@ _BY_NAME: dict[str, ClassInfo] = {}
 _PASSING: weakref.WeakValueDictionary[str, ClassInfo] = weakref.WeakValueDictionary()
 _BY_CLASS: dict[Any, ClassInfo] = {}
 _INTERFACES: dict[Any, Any] = {}
-IMPLICIT = ("__init__", "__enter__", "__exit__")  # compiled with the class, because the interpreter calls them
 
 
 class ClassInfo:

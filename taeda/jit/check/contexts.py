@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import taeda
-from taeda.jit.check.classes import class_of, construct, has_method
+from taeda import Tensor
+from taeda.jit.check.classes import class_of, construct, has_method, method_named
 from taeda.jit.check.emitter import Emitter
 from taeda.jit.check.environment import is_ours
+from taeda.jit.check.function import traced_result
 from taeda.jit.check.values import Kind, Known, Sugar
 from taeda.jit.ir import Value
 from taeda.jit.parse.errors import fail
@@ -16,6 +18,8 @@ from taeda.jit.source import SourceRange
 
 _set: Any = Kind("aten::set_grad_enabled")
 _is_enabled: Any = Kind("aten::is_grad_enabled")
+_begin: Any = Kind("profiler::_record_function_enter")
+_end: Any = Kind("profiler::_record_function_exit")
 
 
 @dataclass
@@ -70,16 +74,20 @@ class set_grad_enabled:
 
 
 class record_function:
-    """A part of a profile, which compiled programs do not take part in yet."""
+    """A mark in the profile of the thread that runs the program."""
 
     def __init__(self, name: str, args: str | None = None) -> None:
         self.name = name
+        self.args = args
+        self.handle: Tensor | None = None
 
     def __enter__(self) -> None:
-        pass
+        self.handle = _begin(self.name, self.args)
 
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
-        pass
+        handle = self.handle
+        if handle is not None:
+            _end(handle)
 
 
 class without_tangents:
@@ -132,19 +140,11 @@ def enter(emitter: Emitter, what: Any, range: SourceRange) -> Entered:
     value = emitter.value(what, range)
     if not has_method(value, "__enter__") or not has_method(value, "__exit__"):
         fail(range, f"a {value.static_type} is no context: it lacks __enter__ or __exit__")
-    result = emitter.graph.emit("prim::Enter", [value], [_result_type(emitter, value)], range).output()
-    return Entered(value, result)
-
-
-def _result_type(emitter: Emitter, value: Value) -> Any:
-    from taeda.jit.check.classes import method_named
-
-    return method_named(value, "__enter__").return_type()
+    given = traced_result(method_named(value, "__enter__"), emitter, range)
+    return Entered(value, emitter.graph.emit("prim::Enter", [value], [given], range).output())
 
 
 def leave(emitter: Emitter, context: Entered, range: SourceRange) -> None:
     """Leaves a context."""
-    from taeda.jit.check.classes import method_named
-
-    method_named(context.value, "__exit__").return_type()
+    traced_result(method_named(context.value, "__exit__"), emitter, range)
     emitter.graph.emit("prim::Exit", [context.value], [taeda._C._parse_type("NoneType")], range)

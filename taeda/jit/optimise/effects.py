@@ -16,6 +16,7 @@ PURE = frozenset([
 _MODES = frozenset([
     "prim::Enter", "prim::Exit", "aten::set_grad_enabled", "aten::_set_deterministic_algorithms", "aten::manual_seed",
     "aten::set_default_dtype", "aten::autocast_increment_nesting", "aten::autocast_decrement_nesting",
+    "profiler::_record_function_enter", "profiler::_record_function_enter_new", "profiler::_record_function_exit",
 ])  # fmt: skip
 _CALLS = frozenset(
     ["prim::CallMethod", "prim::CallFunction", "prim::fork", "prim::awaitable", "aten::wait", "prim::awaitable_wait"]

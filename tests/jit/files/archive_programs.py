@@ -193,10 +193,22 @@ def containers(torch):
     return torch.jit.script(Chooses()), [(torch.ones(1), 0, "twice"), (torch.ones(1), 1, "neg")]
 
 
+def contexts(torch):
+    def program(x: torch.Tensor) -> tuple[torch.Tensor, bool]:
+        with torch.autograd.profiler.record_function("doubled"):
+            y = x * 2
+        with torch.no_grad():
+            z = y * 3
+        return y + z, z.requires_grad
+
+    return torch.jit.script(program), [(torch.arange(3.0),)]
+
+
 MAKERS = {
     "functions": functions,
     "layers": layers,
     "attributes": attributes,
     "members": members,
     "containers": containers,
+    "contexts": contexts,
 }
