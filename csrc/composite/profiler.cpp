@@ -14,7 +14,8 @@ const ClassType& record_class() {
 }
 
 int64_t begin(std::string_view name, std::optional<std::string_view> args) {
-  return static_cast<int64_t>(begin_event(std::string(name), ProfileKind::User, -1, args ? Value(std::string(*args)) : Value()));
+  return static_cast<int64_t>(
+      begin_event(std::string(name), ProfileKind::User, -1, args ? Value(std::string(*args)) : Value()));
 }
 
 }  // namespace
