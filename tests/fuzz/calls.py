@@ -372,8 +372,8 @@ def make(number: int, simpler: frozenset[int] = frozenset()) -> tuple[str, Calla
     shown = ", ".join([*map(code, args), *(f"{key}={code(value)}" for key, value in kwargs.items())])
     path = f"aten.{name}" if "::" not in name else name.replace("::", ".")
     text = f"{name if function in dict(callables()).values() else f'ops.{path}'}({shown})"
-    endless = any(isinstance(a, taeda.Tensor) and is_endless(a) for a in (*args, *kwargs.values()))
-    if endless:
+    held = [item for a in (*args, *kwargs.values()) for item in (a if isinstance(a, list) else [a])]
+    if any(isinstance(item, taeda.Tensor) and is_endless(item) for item in held):
         return text, lambda: call_aside(function, args, kwargs)
     return text + " and backward" * backward, lambda: call(function, args, kwargs, random.Random(number), backward)
 
