@@ -29,15 +29,20 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     return _native.broadcast_tensors(_tensors(tensors))
 
 
+def _sizes(given: Any) -> Sequence[int]:
+    if isinstance(given, Sequence):
+        return given
+    raise RuntimeError(  # what only iterates may never end
+        f"taeda.broadcast_shapes: shapes are ints, or tuples or lists of them; got {type(given).__name__}"
+    )
+
+
 def broadcast_shapes(*shapes: Any) -> Any:
     """The shape that shapes (sequences of ints, or ints) broadcast to; RuntimeError if they do not."""
     result: list[int] = []
     for shape in shapes:
-        if not isinstance(shape, (int, Sequence)):  # what only iterates may never end
-            raise RuntimeError(
-                f"taeda.broadcast_shapes: shapes are ints, or tuples or lists of them; got {type(shape).__name__}"
-            )
-        sizes = [shape] if isinstance(shape, int) else list(shape)
+        several = shape if isinstance(shape, (int, tuple, list)) else _sizes(shape)
+        sizes = [several] if isinstance(several, int) else list(several)
         result = [1] * (len(sizes) - len(result)) + result
         for i, size in enumerate(reversed(sizes), 1):
             if size < 0:
