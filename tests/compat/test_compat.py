@@ -6,6 +6,7 @@ An op may fail only where the record of the last full run, of which docs/coverag
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -25,8 +26,8 @@ PARTS = 4
 @pytest.mark.parametrize("part", range(PARTS))
 def test_ops_of_the_table_pass(part: int) -> None:
     command = [sys.executable, "-m", "compat", "--cap", "2", "--jobs", "1", "--part", f"{part}/{PARTS}"]
-    paths = f"{TESTS.parent}:{TESTS}"
-    done = subprocess.run(command, capture_output=True, text=True, env={"PYTHONPATH": paths, "OMP_NUM_THREADS": "1"})
+    environment = os.environ | {"PYTHONPATH": f"{TESTS.parent}:{TESTS}", "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
 
 
