@@ -3,15 +3,13 @@
 
 #include "composite/ops/profiler.h"
 #include "composite/quantized/packed.h"
+#include "core/elements.h"
 
 namespace taeda::composite::profiler {
 
 namespace {
 
-const ClassType& record_class() {
-  static const ClassType& type = packed::class_named("profiler._RecordFunction", {"_event"});
-  return type;
-}
+const ClassType& g_record = packed::class_named("profiler._RecordFunction", {"_event"});  // archives ask for it by name
 
 int64_t begin(std::string_view name, std::optional<std::string_view> args) {
   return static_cast<int64_t>(
@@ -21,13 +19,13 @@ int64_t begin(std::string_view name, std::optional<std::string_view> args) {
 }  // namespace
 
 Value _record_function_enter_new(std::string_view name, std::optional<std::string_view> args) {
-  auto made = make_ref<Instance>(&record_class());
+  auto made = make_ref<Instance>(&g_record);
   made->slots.assign({Value(begin(name, args))});
   return made;
 }
 
 void _record_function_exit(const Value& _0) {
-  end_event(static_cast<uint64_t>(packed::object(_0, record_class()).slots[0].to_int()));
+  end_event(static_cast<uint64_t>(packed::object(_0, g_record).slots[0].to_int()));
 }
 
 Tensor _record_function_enter(std::string_view name, std::optional<std::string_view> args) {
@@ -39,7 +37,7 @@ Tensor _record_function_enter(std::string_view name, std::optional<std::string_v
 void _record_function_exit(const Tensor& _0) {
   TAEDA_CHECK(_0.dtype() == DType::Int64 && _0.numel() == 1,
               "takes what _record_function_enter gave; got a tensor of shape ", _0.sizes());
-  end_event(static_cast<uint64_t>(_0.data<int64_t>()[0]));
+  end_event(static_cast<uint64_t>(*elements<int64_t>(_0)));
 }
 
 }  // namespace taeda::composite::profiler

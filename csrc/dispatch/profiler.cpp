@@ -46,8 +46,9 @@ class Profile {
     return static_cast<uint64_t>(number_) << 32 | static_cast<uint32_t>(current_);
   }
   void end(uint64_t handle) {
-    if (handle >> 32 != number_) return;  // of an earlier profile
-    const ProfileEvent& event = events_[static_cast<uint32_t>(handle)];
+    const size_t place = static_cast<uint32_t>(handle);
+    if (handle >> 32 != number_ || place >= events_.size()) return;  // of an earlier profile, or of none
+    const ProfileEvent& event = events_[place];
     for (int64_t time = now(); event.end == 0;) end_current(time);
   }
   std::deque<ProfileEvent> finish() {

@@ -113,8 +113,8 @@ for _name in ("Conv2d", "Conv3d"):
 
 
 def declare(name: str) -> Any:
-    """The library's class of that name, ``__torch__…``, which exists from its first object on; None for other
-    names."""
+    """The class of packed weights of that name, ``__torch__…``, which exists from the first packed weight on; None for
+    other names."""
     byte = lambda *shape: taeda.quantize_per_tensor(taeda.zeros(shape), 1.0, 0, taeda.qint8)
     match name.removeprefix(_CLASSES).split("."):
         case ["quantized", "LinearPackedParamsBase"]:
@@ -129,8 +129,6 @@ def declare(name: str) -> Any:
         case ["rnn", "CellParamsBase"]:
             half = _q.linear_prepack_fp16(taeda.zeros(1, 1), None)
             _q.make_quantized_cell_params_fp16(half, half)
-        case ["profiler", "_RecordFunction"]:
-            ops.profiler._record_function_exit(ops.profiler._record_function_enter_new(""))
         case _:
             return None
     return taeda._C._find_named_type(name)

@@ -561,10 +561,12 @@ def test_marks_by_ops():
         taeda.ones(2) + 1
         leave(handle)
         leave(taeda.ops.profiler._record_function_enter_new("also", "text"))
+        leave(taeda.tensor(int(handle) + 1000))  # of no mark
     marked, also = (event for event in prof.events() if event.name in ("marked", "also"))
     assert [e.name for e in marked.cpu_children] == ["aten::ones", "aten::add"] and not also.cpu_children
-    for wrong in (taeda.ones(2), taeda.tensor(1.5), taeda.empty(1, device="meta")):
-        with pytest.raises(RuntimeError, match="_record_function_enter gave"):
+    nowhere = taeda.empty((), dtype=taeda.int64, device="meta")
+    for wrong in (taeda.ones(2), taeda.tensor(1.5), nowhere, taeda.tensor([3]).to_sparse()):
+        with pytest.raises(RuntimeError, match="_record_function_enter gave|no memory of its own"):
             leave(wrong)
 
 
