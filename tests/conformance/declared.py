@@ -20,9 +20,12 @@ from taedagen.opdef.samples import Sample
 load_ops()
 
 # Ops without a public name are parts of others (a backward kernel, a step of a composite) and are met through those.
-# Those that take or give quantised tensors and packed weights are compared in tests/quantized.
+# Those that take or give quantised tensors and packed weights are compared in tests/quantized; marks of profiles, whose
+# handles are each library's own, in tests/profiler.
 PUBLIC: list[Declaration] = [
-    d for d in REGISTRY.declarations if not d.options.get("unbound") and not d.family.startswith("quantized")
+    d
+    for d in REGISTRY.declarations
+    if not d.options.get("unbound") and not d.family.startswith(("quantized", "profiler"))
 ]
 
 
