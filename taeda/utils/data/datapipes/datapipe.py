@@ -98,9 +98,7 @@ class _Pipe:
         Raises:
             RuntimeError: there is one already.
         """
-        if cls.getstate_hook is not None and hook_fn is not None:
-            raise RuntimeError(f"{cls.__name__}.set_getstate_hook: there is a hook already; set None first")
-        cls.getstate_hook = hook_fn and staticmethod(hook_fn)  # type: ignore[assignment]
+        cls._set_hook("getstate_hook", hook_fn)
 
     @classmethod
     def set_reduce_ex_hook(cls, hook_fn: Callable[..., Any] | None) -> None:
@@ -109,9 +107,13 @@ class _Pipe:
         Raises:
             RuntimeError: there is one already.
         """
-        if cls.reduce_ex_hook is not None and hook_fn is not None:
-            raise RuntimeError(f"{cls.__name__}.set_reduce_ex_hook: there is a hook already; set None first")
-        cls.reduce_ex_hook = hook_fn and staticmethod(hook_fn)  # type: ignore[assignment]
+        cls._set_hook("reduce_ex_hook", hook_fn)
+
+    @classmethod
+    def _set_hook(cls, name: str, hook: Callable[..., Any] | None) -> None:
+        if getattr(cls, name) is not None and hook is not None:
+            raise RuntimeError(f"{cls.__name__}.set_{name}: there is a hook already; set None first")
+        setattr(cls, name, hook and staticmethod(hook))
 
     def __repr__(self) -> str:
         hook = type(self).repr_hook

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sized
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import taeda
 from taeda.utils.data.datapipes._decorator import functional_datapipe
@@ -46,13 +46,34 @@ class SamplerIterDataPipe(IterDataPipe[_T_co]):
         return _length(self, self.sampler)
 
 
-def random_seed() -> int:
-    """A number of the default generator."""
-    return int(taeda.empty((), dtype=taeda.int64).random_().item())
+class _Shuffles:
+    """The switch, the seed and the generator of pipes that give samples in a random order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._enabled = True
+        self._seed: int | None = None
+        self._rng = random.Random()
+
+    def set_shuffle(self, shuffle: bool = True) -> Self:
+        """Switches shuffling on or off."""
+        self._enabled = shuffle
+        return self
+
+    def set_seed(self, seed: int) -> Self:
+        """Sets what the next reading draws with; else a number of the default generator."""
+        self._seed = seed
+        return self
+
+    def _start_drawing(self) -> None:
+        """From the seed that was set, once, or from a number of the default generator."""
+        seed = int(taeda.empty((), dtype=taeda.int64).random_().item()) if self._seed is None else self._seed
+        self._rng.seed(seed)
+        self._seed = None
 
 
 @functional_datapipe("shuffle")
-class ShufflerIterDataPipe(IterDataPipe[_T_co]):
+class ShufflerIterDataPipe(_Shuffles, IterDataPipe[_T_co]):
     """The samples in a random order (functional name: ``shuffle``).
 
     Args:
@@ -75,19 +96,6 @@ class ShufflerIterDataPipe(IterDataPipe[_T_co]):
         self.datapipe = datapipe.unbatch(unbatch_level=unbatch_level) if unbatch_level else datapipe
         self.buffer_size = buffer_size
         self._buffer: list[_T_co] = []
-        self._enabled = True
-        self._seed: int | None = None
-        self._rng = random.Random()
-
-    def set_shuffle(self, shuffle: bool = True) -> ShufflerIterDataPipe[_T_co]:
-        """Switches shuffling on or off."""
-        self._enabled = shuffle
-        return self
-
-    def set_seed(self, seed: int) -> ShufflerIterDataPipe[_T_co]:
-        """Sets what the next reading draws with; else a number of the default generator."""
-        self._seed = seed
-        return self
 
     def __iter__(self) -> Iterator[_T_co]:
         if not self._enabled:
@@ -110,5 +118,4 @@ class ShufflerIterDataPipe(IterDataPipe[_T_co]):
     def reset(self) -> None:
         self._buffer = []
         if self._enabled:
-            self._rng.seed(random_seed() if self._seed is None else self._seed)
-            self._seed = None
+            self._start_drawing()

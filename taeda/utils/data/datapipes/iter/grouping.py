@@ -24,8 +24,25 @@ def __getattr__(name: str) -> Any:
     return getattr(sharding, name)
 
 
+class _Batches:
+    """How batches of samples are made, in order or by key."""
+
+    def __init__(
+        self, datapipe: Any, batch_size: int, drop_last: bool = False, wrapper_class: type[Any] = DataChunk
+    ) -> None:
+        if batch_size <= 0:
+            raise AssertionError(f"Batcher: batch_size must be above 0; got {batch_size}")
+        super().__init__()
+        self.datapipe, self.batch_size, self.drop_last, self.wrapper_class = (
+            datapipe, batch_size, drop_last, wrapper_class,
+        )  # fmt: skip
+
+    def _batches(self, samples: int) -> int:
+        return samples // self.batch_size if self.drop_last else -(-samples // self.batch_size)
+
+
 @functional_datapipe("batch")
-class BatcherIterDataPipe(IterDataPipe[DataChunk[Any]]):
+class BatcherIterDataPipe(_Batches, IterDataPipe[DataChunk[Any]]):
     """Batches of samples (functional name: ``batch``).
 
     Args:
@@ -42,16 +59,6 @@ class BatcherIterDataPipe(IterDataPipe[DataChunk[Any]]):
         [[0, 1], [2, 3], [4]]
     """
 
-    def __init__(
-        self, datapipe: Any, batch_size: int, drop_last: bool = False, wrapper_class: type[Any] = DataChunk
-    ) -> None:
-        if batch_size <= 0:
-            raise AssertionError(f"Batcher: batch_size must be above 0; got {batch_size}")
-        super().__init__()
-        self.datapipe, self.batch_size, self.drop_last, self.wrapper_class = (
-            datapipe, batch_size, drop_last, wrapper_class,
-        )  # fmt: skip
-
     def __iter__(self) -> Iterator[Any]:
         batch: list[Any] = []
         for sample in self.datapipe:
@@ -63,8 +70,7 @@ class BatcherIterDataPipe(IterDataPipe[DataChunk[Any]]):
             yield self.wrapper_class(batch)
 
     def __len__(self) -> int:
-        samples = _length(self, self.datapipe)
-        return samples // self.batch_size if self.drop_last else -(-samples // self.batch_size)
+        return self._batches(_length(self, self.datapipe))
 
 
 @functional_datapipe("unbatch")

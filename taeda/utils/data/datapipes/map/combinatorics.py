@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator
 from typing import Any, TypeVar
 
 from taeda.utils.data.datapipes.datapipe import IterDataPipe, MapDataPipe
-from taeda.utils.data.datapipes.iter.combinatorics import random_seed
+from taeda.utils.data.datapipes.iter.combinatorics import _Shuffles
 
 __all__ = ["ShufflerIterDataPipe"]
 _T_co = TypeVar("_T_co", covariant=True)
 
 
-class ShufflerIterDataPipe(IterDataPipe[_T_co]):
+class ShufflerIterDataPipe(_Shuffles, IterDataPipe[_T_co]):
     """The samples of a MapDataPipe in a random order, as an IterDataPipe (functional name: ``shuffle``).
 
     Args:
@@ -29,20 +28,7 @@ class ShufflerIterDataPipe(IterDataPipe[_T_co]):
         super().__init__()
         self.datapipe = datapipe
         self.indices = list(range(len(datapipe))) if indices is None else indices
-        self._enabled = True
-        self._seed: int | None = None
-        self._rng = random.Random()
         self._shuffled_indices: list[Any] = []
-
-    def set_shuffle(self, shuffle: bool = True) -> ShufflerIterDataPipe[_T_co]:
-        """Switches shuffling on or off."""
-        self._enabled = shuffle
-        return self
-
-    def set_seed(self, seed: int) -> ShufflerIterDataPipe[_T_co]:
-        """Sets what the next reading draws with; else a number of the default generator."""
-        self._seed = seed
-        return self
 
     def __iter__(self) -> Iterator[_T_co]:
         if not self._enabled:
@@ -53,8 +39,7 @@ class ShufflerIterDataPipe(IterDataPipe[_T_co]):
 
     def reset(self) -> None:
         if self._enabled:
-            self._rng.seed(random_seed() if self._seed is None else self._seed)
-            self._seed = None
+            self._start_drawing()
             self._shuffled_indices = self._rng.sample(self.indices, len(self.indices))
 
     def __len__(self) -> int:

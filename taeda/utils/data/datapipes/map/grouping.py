@@ -6,12 +6,13 @@ from typing import Any
 
 from taeda.utils.data.datapipes._decorator import functional_datapipe
 from taeda.utils.data.datapipes.datapipe import DataChunk, MapDataPipe
+from taeda.utils.data.datapipes.iter.grouping import _Batches
 
 __all__ = ["BatcherMapDataPipe"]
 
 
 @functional_datapipe("batch")
-class BatcherMapDataPipe(MapDataPipe[DataChunk[Any]]):
+class BatcherMapDataPipe(_Batches, MapDataPipe[DataChunk[Any]]):
     """Batches of samples (functional name: ``batch``).
 
     Args:
@@ -28,16 +29,6 @@ class BatcherMapDataPipe(MapDataPipe[DataChunk[Any]]):
         [[0, 1], [2, 3], [4]]
     """
 
-    def __init__(
-        self, datapipe: Any, batch_size: int, drop_last: bool = False, wrapper_class: type[Any] = DataChunk
-    ) -> None:
-        if batch_size <= 0:
-            raise AssertionError(f"Batcher: batch_size must be above 0; got {batch_size}")
-        super().__init__()
-        self.datapipe, self.batch_size, self.drop_last, self.wrapper_class = (
-            datapipe, batch_size, drop_last, wrapper_class,
-        )  # fmt: skip
-
     def __getitem__(self, index: int) -> Any:
         if not 0 <= index < len(self):
             raise IndexError(f"Batcher: there is no batch {index}, there are {len(self)}")
@@ -46,5 +37,4 @@ class BatcherMapDataPipe(MapDataPipe[DataChunk[Any]]):
         return self.wrapper_class([self.datapipe[i] for i in range(first, last)])
 
     def __len__(self) -> int:
-        samples = len(self.datapipe)
-        return samples // self.batch_size if self.drop_last else -(-samples // self.batch_size)
+        return self._batches(len(self.datapipe))
