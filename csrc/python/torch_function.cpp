@@ -200,7 +200,7 @@ Given::Given(PyObject* args, PyObject* kwargs) {
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|OO", const_cast<char**>(kNames), &function, &types, &list, &given))
     throw PythonError();
   if (list == Py_None) list = nullptr;
-  TAEDA_CHECK_TYPE(!list || PyTuple_Check(list) || PyList_Check(list), "args must be a tuple; got ",
+  TAEDA_CHECK_TYPE(!list || PyTuple_Check(list) || PyList_Check(list), "args must be a tuple or a list; got ",
                    Py_TYPE(list)->tp_name);
   positional = Owned(check(list ? PySequence_Tuple(list) : PyTuple_New(0)));
   keywords = given == Py_None ? nullptr : given;

@@ -577,9 +577,27 @@ class Marked(nn.Module):
         return y + 1
 
 
+class MarkedByOps(nn.Module):
+    def forward(self, x):
+        handle = taeda.ops.profiler._record_function_enter_new("inside")
+        y = x * 2
+        taeda.ops.profiler._record_function_exit(handle)
+        return y + 1
+
+
+def test_exports_have_no_marks():
+    graph = taeda.export.export(MarkedByOps(), (taeda.ones(2),)).graph
+    assert [str(n.target) for n in graph.nodes if n.op == "call_function"] == ["aten.mul.Tensor", "aten.add.Tensor"]
+
+
+@pytest.mark.parametrize(
+    "made",
+    [lambda: taeda.jit.script(Marked()), lambda: taeda.jit.trace(MarkedByOps(), taeda.ones(2))],
+    ids=["script", "trace"],
+)
 @pytest.mark.parametrize("saved", [False, True])
-def test_marks_of_programs(saved):
-    program = taeda.jit.script(Marked())
+def test_marks_of_programs(made, saved):
+    program = made()
     if saved:
         file = io.BytesIO()
         taeda.jit.save(program, file)

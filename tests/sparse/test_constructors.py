@@ -203,6 +203,10 @@ def test_what_shares_a_place_unchecked_is_summed() -> None:
     assert x.to_dense().tolist() == (x @ taeda.eye(2)).tolist() == [[2, 5], [0, 0]]
     x.to_dense()[0, 1].backward()
     assert values.grad is not None and values.grad.tolist() == [1, 0, 1]
+    for dtype in (taeda.bool, taeda.uint8, taeda.bfloat16, taeda.complex64):
+        lines = taeda.tensor([[1, 0], [0, 1], [1, 1]]).to(dtype)
+        x = taeda.sparse_csr_tensor([0, 3, 3], [1, 0, 1], lines, (2, 2, 2), check_invariants=False)
+        assert x.to_dense().equal(taeda.tensor([[[0, 1], [2, 1]], [[0, 0], [0, 0]]]).to(dtype))
 
 
 @pytest.mark.parametrize("wrong", [20, -1, 2**32 + 1, 1 - 2**32, -(2**63)])

@@ -71,6 +71,7 @@ class Recorder(SizeRecorder):
         self.listens = False
         self.scopes: list[str] = []
         self._tensors: dict[int, tuple[Tensor, Value]] = {}
+        self._objects: dict[Any, Value] = {}  # that ops gave
         self._numbers: dict[int, tuple[SymNode, Value]] = {}
         self._attributes: dict[tuple[str, ...], Value] = {}
         self._given: tuple[Any, dict[str, dict[int | None, Any]]] | None = None
@@ -122,6 +123,8 @@ class Recorder(SizeRecorder):
             return self.emit("prim::TupleConstruct", items, [type]).output()
         if isinstance(value, dict):
             return self._dict(value)
+        if isinstance(value, ScriptObject) and (made := self._objects.get(value._c)) is not None:
+            return made
         if isinstance(value, ScriptObject) and self.self_value is not None and (path := self.owner(value)) is not None:
             return self._attribute(tuple(path))
         return self.graph.insertConstant(value)
@@ -254,6 +257,8 @@ class Recorder(SizeRecorder):
         """A result of the program is this value from now on, and so are the tensors in it."""
         if isinstance(value, Tensor):
             self.track(value, output)
+        elif isinstance(value, ScriptObject):
+            self._objects[value._c] = output
         elif isinstance(value, (list, tuple)) and any(isinstance(item, (Tensor, list, tuple, dict)) for item in value):
             is_tuple = output.static_type.kind() == "TupleType"
             types = output.static_type.containedTypes()
