@@ -140,3 +140,16 @@ def test_the_table_says_what_it_forwards_and_why_not(capsys) -> None:
     text = capsys.readouterr().out
     assert "Sigmoid: aten.sigmoid" in text and "Conv: has attributes" in text
     assert "done by nothing" not in text.replace("MaxRoiPool", "")
+
+
+@pytest.mark.parametrize("name", ["float8_e4m3b11fnuz", "int1", "int4"])
+def test_types_without_a_dtype_stay_arrays(name):
+    """Some of their letters are those of NumPy's own types."""
+    import ml_dtypes
+
+    from taeda.onnx.reader.values import from_numpy
+
+    array = np.zeros(2, getattr(ml_dtypes, name))
+    assert from_numpy(array) is array
+    assert from_numpy(np.ones(2, ml_dtypes.bfloat16)).equal(taeda.ones(2, dtype=taeda.bfloat16))
+    assert from_numpy(np.ones(2, ">f4")).equal(taeda.ones(2))

@@ -32,7 +32,7 @@ _NAMES = {dtype: name for name, (dtype, _, _) in _BITS.items()}
 def from_numpy(array: Any) -> Any:
     """A tensor with the array's elements; arrays of texts and of types without a dtype stay arrays."""
     array = np.asarray(array)
-    if array.dtype.char not in _KNOWN:
+    if array.dtype.num not in _KNOWN:
         if array.dtype.name not in _BITS:
             return array
         dtype, bits, plain = _BITS[array.dtype.name]
@@ -41,8 +41,9 @@ def from_numpy(array: Any) -> Any:
     return taeda.from_numpy(array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("=")))
 
 
-# Their names are made anew whenever they are asked for, in as long as a small array's copy takes.
-_KNOWN = "?bBhHiIlLqQefdFD"
+# By number: NumPy makes names anew whenever they are asked for, in as long as a small array's copy takes, and letters are
+# those of other packages' types, too.
+_KNOWN = frozenset(np.dtype(letter).num for letter in "?bBhHiIlLqQefdFD")
 
 
 def to_numpy(value: Any) -> Any:
