@@ -41,8 +41,8 @@ def from_numpy(array: Any) -> Any:
     return taeda.from_numpy(array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("=")))
 
 
-# By number: NumPy makes names anew whenever they are asked for, in as long as a small array's copy takes, and letters are
-# those of other packages' types, too.
+# By number: NumPy makes a name anew whenever it is asked for, in as long as a small array's copy takes, and other
+# packages' types have the same letters.
 _KNOWN = frozenset(np.dtype(letter).num for letter in "?bBhHiIlLqQefdFD")
 
 
