@@ -16,13 +16,15 @@ import taeda
 import taeda.distributed as dist
 import taeda.distributed.checkpoint as dcp
 from taeda import nn
-from taeda.distributed.checkpoint import CheckpointException
+from taeda._serialization.pickler import rename_globals
+from taeda.distributed.checkpoint import CheckpointException, _storage_pickle
 from taeda.distributed.checkpoint.format_utils import (
     BroadcastingTorchSaveReader,
     DynamicMetaLoadPlanner,
     dcp_to_torch_save,
     torch_save_to_dcp,
 )
+from taeda.distributed.checkpoint.planner import WriteItemType
 from taeda.distributed.checkpoint.state_dict import (
     StateDictOptions,
     get_model_state_dict,
@@ -377,3 +379,24 @@ def _options(rank: int) -> list[str]:
 @needs_mpi
 def test_options_of_states() -> None:
     assert run(2, _options) == [[]] * 2
+
+
+class Asked:
+    """Pickled as an attribute of something."""
+
+    def __init__(self, owner: Any, name: str) -> None:
+        self.asked = owner, name
+
+    def __reduce__(self) -> Any:
+        return getattr, self.asked
+
+
+def test_descriptions_name_members_of_enumerations_and_no_other_attributes() -> None:
+    kinds = [WriteItemType.TENSOR, WriteItemType.SHARD]
+    assert b"getattr" not in _storage_pickle.dumps(kinds)
+    assert _storage_pickle.loads(_storage_pickle.dumps([kinds, {1, 2}])) == [kinds, {1, 2}]
+    by_name = lambda *asked: _storage_pickle.loads(rename_globals(pickle.dumps(Asked(*asked), 2)))
+    assert by_name(WriteItemType, "SHARD") is WriteItemType.SHARD
+    for owner, name in ((WriteItemType, "__class__"), (dict, "fromkeys"), (WriteItemType, [])):
+        with pytest.raises(pickle.UnpicklingError, match="members of enumerations alone"):
+            by_name(owner, name)
