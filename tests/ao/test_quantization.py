@@ -2,6 +2,7 @@
 
 import copy
 import importlib
+import pickle
 
 import pytest
 
@@ -136,8 +137,19 @@ def test_older_homes():
     assert nn.quantized.FloatFunctional is FloatFunctional and nn.intrinsic.ConvReLU2d is intrinsic.ConvReLU2d
     assert taeda.quantization.fuse_modules is fuse_modules and taeda.ao.quantization.QuantStub is QuantStub
     assert taeda.quantization.quantize is taeda.ao.quantization.quantize and not hasattr(taeda.ao, "absent")
-    for name in ("nn.quantized.dynamic", "nn.qat", "nn.intrinsic.qat", "nn.quantizable", "quantization.observer"):
-        assert vars(importlib.import_module(f"taeda.{name}"))
+    assert vars(importlib.import_module("taeda.quantization.observer"))
+    for name in (
+        "quantized.functional", "quantized.modules.linear", "quantized.dynamic.modules.rnn", "qat.modules.conv",
+        "qat.dynamic", "quantizable.modules.rnn", "intrinsic.modules.fused", "intrinsic.quantized.dynamic.modules",
+        "intrinsic.qat.modules.conv_fused",
+    ):  # fmt: skip
+        assert importlib.import_module(f"taeda.nn.{name}") is importlib.import_module(f"taeda.ao.nn.{name}")
+
+
+def test_whole_models_name_modules_by_their_older_homes():
+    of_now = pickle.dumps(nn.quantized.Linear(2, 3), protocol=0)
+    older = of_now.replace(b"ctaeda.ao.nn.quantized.modules", b"ctaeda.nn.quantized.modules")
+    assert older != of_now and type(pickle.loads(older)) is nn.quantized.Linear
 
 
 def test_base_classes_of_observers():
