@@ -55,6 +55,13 @@ def module_here(module: str) -> str:
     return HERE + dot + rest if root == FILE_ROOT else module
 
 
+# Classes that files may name, too, of modules that are not loaded before one does.
+ON_DEMAND = frozenset([
+    "torch.nested._internal.nested_tensor.NestedTensor",
+    "torch._dynamo.decorators._DimRange",  # what PyTorch notes about the limits of a jagged tensor
+])  # fmt: skip
+
+
 @functools.cache
 def known() -> dict[str, Any]:
     """What every checkpoint may name: rebuilders, storages, dtypes and a few plain containers."""

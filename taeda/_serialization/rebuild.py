@@ -127,7 +127,7 @@ def parameter_with_state(data: Any, requires_grad: Any, hooks: Any, state: Any) 
 
 def from_type(build: Any, cls: Any, args: Any, state: Any) -> Tensor:
     """A tensor of a subclass, or a plain one with attributes of its own."""
-    allowed = [known for (module, _), known in REBUILDERS.items() if module == "torch._utils"]
+    allowed = [known for (_, name), known in REBUILDERS.items() if name.startswith("_rebuild") and known != from_type]
     _require(any(build is one for one in allowed), "a tensor subclass is not built by one of the known functions")
     _require(isinstance(cls, type) and issubclass(cls, Tensor), "a tensor is given a type that is not a Tensor")
     tensor = build(*args)
@@ -179,12 +179,43 @@ def sparse(kind: Any, data: Any) -> Tensor:
     return taeda.sparse_compressed_tensor(pointers, plain, values, size, layout=kind, check_invariants=True)
 
 
+def nested_strided(buffer: Any, sizes: Any, strides: Any, offsets: Any) -> Tensor:
+    """The nested tensor whose components lie in ``buffer``, each where a row of the others says."""
+    tensors = all(isinstance(part, Tensor) for part in (buffer, sizes, strides, offsets))
+    _require(tensors and buffer.dim() == 1, "a nested tensor does not have the parts of its layout")
+    rows = zip(sizes.tolist(), strides.tolist(), offsets.tolist(), strict=True)
+    parts = []
+    for size, stride, offset in rows:
+        needed = _check_geometry(tuple(size), tuple(stride), offset)
+        _require(needed <= buffer.numel(), "a component reaches beyond the nested tensor's elements")
+        parts.append(buffer.detach().as_strided(size, stride, offset))
+    made = taeda.nested.as_nested_tensor(parts, dtype=buffer.dtype)
+    return made.requires_grad_() if buffer.requires_grad else made
+
+
+def nested_jagged(parts: Any) -> Tensor:
+    """The nested tensor over values and offsets; its limits are the sizes of tensors without elements."""
+    _require(isinstance(parts, dict), "a jagged tensor has no parts")
+    values, offsets, lengths = (parts.get(name) for name in ("values", "offsets", "lengths"))
+    tensors = isinstance(values, Tensor) and isinstance(offsets, Tensor) and offsets.dim() == 1
+    whole = not offsets.is_floating_point() if tensors else False
+    _require(whole and (lengths is None or isinstance(lengths, Tensor)), "a jagged tensor has no values or no offsets")
+    limits = {}
+    for name, limit in (parts.get("_metadata_cache") or {}).items():
+        _require(name in ("min_seqlen", "max_seqlen") and isinstance(limit, Tensor), "a jagged tensor has other limits")
+        limits[name] = limit.size(0) if limit.dim() else 0
+    made = taeda.nested.nested_tensor_from_jagged(values, offsets, lengths, parts.get("_ragged_idx", 1), **limits)
+    return made.requires_grad_() if parts.get("requires_grad") else made
+
+
 # By the names that PyTorch's files call them.
 REBUILDERS = {
     ("torch._utils", "_rebuild_tensor"): tensor_v1,
     ("torch._utils", "_rebuild_tensor_v2"): tensor_v2,
     ("torch._utils", "_rebuild_tensor_v3"): tensor_v3,
     ("torch._utils", "_rebuild_sparse_tensor"): sparse,
+    ("torch._utils", "_rebuild_nested_tensor"): nested_strided,
+    ("torch.nested._internal.nested_tensor", "_rebuild_njt"): nested_jagged,
     ("torch._utils", "_rebuild_qtensor"): qtensor,
     ("torch._utils", "_rebuild_meta_tensor_no_storage"): meta_tensor,
     ("torch._utils", "_rebuild_wrapper_subclass"): wrapper_subclass,

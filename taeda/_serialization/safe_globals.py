@@ -39,6 +39,9 @@ def find_global(name: str) -> Any:
     for table in (BUILTINS, names.known()):
         if name in table:
             return table[name]
+    if name in names.ON_DEMAND:
+        module, _, attribute = name.rpartition(".")
+        return names.resolve(module, attribute)
     names.check_dtype(name)
     shown = repr(name[:200])[1:-1]
     raise Refused(

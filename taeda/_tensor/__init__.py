@@ -380,7 +380,7 @@ class Tensor(_Base):
 
     def to_padded_tensor(self, padding: float, output_size: Any = None) -> Tensor:
         """A nested tensor as a plain one; see ``taeda.nested.to_padded_tensor``."""
-        raise RuntimeError("taeda.Tensor.to_padded_tensor: is for nested tensors")
+        raise NotImplementedError("taeda.Tensor.to_padded_tensor: is for nested tensors")
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Tensor:
         """What NumPy's functions give back when called with a tensor."""

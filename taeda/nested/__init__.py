@@ -48,6 +48,7 @@ def nested_tensor(
     if not isinstance(tensor_list, (list, tuple)):
         raise TypeError(f"taeda.nested.nested_tensor: takes a list of tensors; got {type(tensor_list).__name__}")
     parts = [part.detach().clone() if isinstance(part, Tensor) else taeda.tensor(part) for part in tensor_list]
+    _check_dtypes(parts, layout)
     made = _nest(_alike(parts, dtype, device), layout, dtype)
     return made.requires_grad_() if requires_grad else made
 
@@ -80,7 +81,17 @@ def as_nested_tensor(
     is_list = isinstance(ts, (list, tuple)) and all(isinstance(part, Tensor) for part in ts)
     if not is_list and not isinstance(ts, Tensor):
         raise TypeError("taeda.nested.as_nested_tensor: takes a tensor or a list of tensors")
+    _check_dtypes(ts, layout)
     return _nest(_alike(list(ts), dtype, device), layout, dtype)
+
+
+def _check_dtypes(parts: Sequence[Tensor] | Tensor, layout: taeda.layout | None) -> None:
+    """RuntimeError where a jagged tensor would be of several dtypes; for a strided one components are converted."""
+    found = {part.dtype for part in parts}
+    if layout == taeda.jagged and len(found) > 1:
+        raise RuntimeError(
+            f"taeda.nested: the components of a jagged tensor have one dtype; got {sorted(map(str, found))}"
+        )
 
 
 def _alike(parts: list[Tensor], dtype: taeda.dtype | None, device: Any) -> list[Tensor]:
@@ -116,6 +127,14 @@ def _all_leaves(parts: list[Tensor]) -> bool:
     return not any(part.requires_grad for part in parts)
 
 
+def _check_integers(name: str, given: Any) -> None:
+    place = f"taeda.nested.nested_tensor_from_jagged: {name}"
+    if not isinstance(given, Tensor) or given.is_floating_point():
+        raise TypeError(f"{place} must be a tensor of integers; got {given!r}")
+    if given.dim() != 1:
+        raise AssertionError(f"{place} must have one dimension; got shape {tuple(given.shape)}")
+
+
 def nested_tensor_from_jagged(
     values: Tensor,
     offsets: Tensor | None = None,
@@ -135,7 +154,11 @@ def nested_tensor_from_jagged(
 
     Raises:
         RuntimeError: neither offsets nor lengths, or rows that are not there.
+        TypeError, AssertionError: they are no integers, or not in one dimension.
     """
+    for name, given in (("offsets", offsets), ("lengths", lengths)):
+        if given is not None:
+            _check_integers(name, given)
     if offsets is None:
         if lengths is None:
             raise RuntimeError("taeda.nested.nested_tensor_from_jagged: offsets or lengths are wanted")

@@ -8,8 +8,9 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda.nested._rows import on_sources, renested
-from taeda.nested._run import first_nested, inner_dim, joined, rule
-from taeda.nested._tensor import Nested
+from taeda.nested._run import elementwise, first_nested, inner_dim, joined, rule
+from taeda.nested._tensor import Nested, NestedTensor
+from taeda.nested._views import index_put
 
 # By name: which argument after the tensor is the dimension, what it is called, and its default.
 _ALONG: dict[str, tuple[int, str, int | None]] = {
@@ -92,6 +93,10 @@ def apply_(func: Any, input: Any, *args: Any) -> Any:
 def setitem(func: Any, input: Any, index: Any, value: Any) -> None:
     """The first index is of components, the others are of each of them."""
     first, *rest = index if isinstance(index, tuple) else (index,)
+    if rest and all(isinstance(x, Tensor) for x in (first, *rest)):
+        put = value if isinstance(value, Tensor) else taeda.tensor(value, dtype=input.dtype, device=input.device)
+        index_put(taeda.Tensor.index_put_, input, (first, *rest), put)
+        return
     if isinstance(first, slice) or first is Ellipsis:
         chosen = input.parts() if first is Ellipsis else input.parts()[first]
         rest = [Ellipsis, *rest] if first is Ellipsis else rest
@@ -109,6 +114,13 @@ def setitem(func: Any, input: Any, index: Any, value: Any) -> None:
 
 
 # --- the memory below
+@rule("contiguous")
+def contiguous(func: Any, input: Any, *args: Any, **kwargs: Any) -> Any:
+    """Without gaps."""
+    gaps = isinstance(input, NestedTensor) and input._lengths is not None
+    return elementwise(func, input.gapless() if gaps else input, *args, **kwargs)
+
+
 @rule("data_ptr", "untyped_storage", "is_pinned", "is_shared", "new_tensor", "new_zeros", "new_ones", "new_empty",
       "new_full")  # fmt: skip
 def of_first(func: Any, input: Any, *args: Any, **kwargs: Any) -> Any:

@@ -38,20 +38,22 @@ class RaggedSize(SymInt):
 
     __rmul__ = __mul__
 
-    def _compare(self, other: Any, outcome: bool) -> bool:
-        if isinstance(other, int) and other <= 2:
+    def _compare(self, other: Any, outcome: bool, known: int = 2) -> bool:
+        if isinstance(other, RaggedSize) and other.number == self.number:
+            return (self.factor > other.factor) == outcome
+        if isinstance(other, int) and other <= known:
             return outcome
-        raise RuntimeError(f"taeda.nested: {self} is no single number; it compares with numbers up to 2 alone")
+        raise ValueError(f"taeda.nested: {self} is no single number, and may be more than {other} or less")
 
     # It stands for lengths of which one, at least, may be anything from 2 on: size checks ask for 0 and 1 only.
     def __ge__(self, other: Any) -> bool:  # type: ignore[override]
         return True if self == other else self._compare(other, True)
 
     def __gt__(self, other: Any) -> bool:  # type: ignore[override]
-        return False if self == other else self._compare(other, True)
+        return False if self == other else self._compare(other, True, 1)
 
     def __le__(self, other: Any) -> bool:  # type: ignore[override]
-        return True if self == other else self._compare(other, False)
+        return True if self == other else self._compare(other, False, 1)
 
     def __lt__(self, other: Any) -> bool:  # type: ignore[override]
         return False if self == other else self._compare(other, False)

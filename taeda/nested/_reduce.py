@@ -13,6 +13,7 @@ _REDUCTIONS = (
     "all", "amax", "amin", "any", "argmax", "argmin", "count_nonzero", "logsumexp", "max", "mean", "median", "min",
     "nanmean", "nanmedian", "nansum", "prod", "std", "sum", "var", "aminmax", "mode", "std_mean", "var_mean",
 )  # fmt: skip
+_ALONG_ONE = frozenset(["argmax", "argmin", "max", "median", "min", "mode", "nanmedian", "prod"])
 
 
 @rule("softmax", "log_softmax", "softmin", "cumsum", "cumprod", "cummax", "cummin", "logcumsumexp", "flip", "sort",
@@ -41,6 +42,8 @@ def reduce(func: Any, input: Any, dim: Any = None, *args: Any, **kwargs: Any) ->
         source = input.gapless()._values if isinstance(input, NestedTensor) else input.values()
         return func(source, *args, **kwargs)
     alone = isinstance(dim, int)
+    if not alone and name in _ALONG_ONE:
+        raise TypeError(f"taeda.{name}: takes one dimension; got {dim!r}")
     dims = sorted(inner_dim(input, one, name, may_be_batch=True) for one in ([dim] if alone else dim))
     if isinstance(input, NestedTensor):
         return _jagged(func, input, dims, alone, args, kwargs)

@@ -34,6 +34,12 @@ def linear(func: Any, input: Any, weight: Tensor, bias: Tensor | None = None) ->
 
 @rule("layer_norm", "rms_norm")
 def norm(func: Any, input: Any, normalized_shape: Any, *args: Any, **kwargs: Any) -> Any:
+    if len(tuple(normalized_shape)) >= input.dim():
+        wrong = ValueError if func.__name__ == "rms_norm" else RuntimeError
+        raise wrong(
+            f"taeda.{func.__name__}: normalises dimensions of the components, up to {input.dim() - 1} of them; got "
+            f"normalized_shape {tuple(normalized_shape)}"
+        )
     if any(isinstance(size, RaggedSize) for size in normalized_shape):
         return _norm_of_components(func, input, tuple(normalized_shape), *args, **kwargs)
     _check_last(input, func.__name__, len(tuple(normalized_shape)))
@@ -82,13 +88,25 @@ def glu(func: Any, input: Any, dim: int = -1) -> Any:
     return on_sources(input, lambda x: func(x, at - 1))
 
 
-@rule("matmul", "bmm", "__matmul__", "__rmatmul__")
+@rule("bmm")
+def bmm(func: Any, input: Any, mat2: Any) -> Any:
+    if input.dim() != 3 or mat2.dim() != 3:
+        wrong = ValueError if NestedTensor in (type(input), type(mat2)) else RuntimeError
+        raise wrong(f"taeda.bmm: takes batches of matrices; got {input.dim()} and {mat2.dim()} dimensions")
+    return matmul(func, input, mat2)
+
+
+@rule("matmul", "__matmul__", "__rmatmul__")
 def matmul(func: Any, a: Any, b: Any) -> Any:
     if func.__name__ == "__rmatmul__":
         a, b = b, a
     if isinstance(a, Nested) and not isinstance(b, Nested) and b.dim() <= 2:
         _check_last(a, "matmul")
         return on_sources(a, lambda x: taeda.matmul(x, b))
+    if isinstance(a, Nested) and isinstance(b, Nested) and min(a.dim(), b.dim()) < 3:
+        raise RuntimeError(
+            f"taeda.matmul: the components must be matrices; got dimensions {a.dim() - 1}, {b.dim() - 1}"
+        )
     pairs = list(zip(_components(a), _components(b), strict=False))
     if len(_components(a)) != len(_components(b)):
         raise RuntimeError(f"taeda.matmul: {len(_components(a))} and {len(_components(b))} components")

@@ -65,10 +65,14 @@ def first_nested(values: Any) -> Nested:
 
 def elementwise(func: Any, *args: Any, **kwargs: Any) -> Any:
     """An op of each element: on the sources, against which other tensors are broadcast."""
+    if not _lie_alike(args):
+        whole = tuple(x.gapless() if isinstance(x, NestedTensor) else x for x in args)
+        if is_inplace(func.__name__) and whole[0] is not args[0]:
+            for part, new in zip(args[0].parts(), elementwise(func, *whole, **kwargs).parts(), strict=True):
+                part.copy_(new)
+            return args[0]
+        args = whole
     like = first_nested((args, kwargs))
-    if isinstance(like, NestedTensor) and any(isinstance(x, NestedTensor) and x._lengths is not None for x in args):
-        args = tuple(x.gapless() if isinstance(x, NestedTensor) and not is_inplace(func.__name__) else x for x in args)
-        like = first_nested((args, kwargs))
     flatten, unflatten = taeda.utils._pytree.tree_flatten, taeda.utils._pytree.tree_unflatten
     leaves, spec = flatten((args, kwargs))
     columns = [spread(leaf, like, func.__name__) for leaf in leaves]
@@ -80,6 +84,29 @@ def elementwise(func: Any, *args: Any, **kwargs: Any) -> Any:
     if is_inplace(func.__name__) or (kept and like is args[0]):
         return args[0]
     return joined(results, like.over)
+
+
+def _lie_alike(args: Sequence[Any]) -> bool:
+    """Whether the values of all jagged arguments have their components, and gaps, at the same rows. Beside a row for
+    each component there must be no gaps."""
+    jagged = [x for x in args if isinstance(x, NestedTensor)]
+    if not jagged:
+        return True
+    first = jagged[0]
+    if any(_has_rows(x, first) for x in args):
+        return all(x.gapless() is x for x in jagged)
+    at = first._ragged_idx
+    return all(
+        (x is first or x._bounds is first._bounds or x._bounds == first._bounds)
+        and (x._ragged_idx, x._values.shape[x._ragged_idx - 1]) == (at, first._values.shape[at - 1])
+        for x in jagged
+    )
+
+
+def _has_rows(value: Any, like: Nested) -> bool:
+    """Whether it is a plain tensor with a row for each component."""
+    plain = isinstance(value, Tensor) and not isinstance(value, Nested)
+    return plain and value.dim() == like.dim() and value.shape[0] != 1
 
 
 def joined(results: list[Any], nest: Callable[[list[Tensor]], Any]) -> Any:
@@ -107,7 +134,7 @@ def spread(value: Any, like: Nested, name: str) -> list[Any]:
         raise RuntimeError(
             f"taeda.{name}: {tuple(value.shape)} has more dimensions than the nested tensor, {like.dim()}"
         )
-    if value.dim() == like.dim() and value.shape[0] != 1:
+    if _has_rows(value, like):
         size = len(like)
         if value.shape[0] != size:
             raise RuntimeError(f"taeda.{name}: {value.shape[0]} in dimension 0 does not go with {size} components")
@@ -131,8 +158,11 @@ def _check_ragged(value: Tensor, like: NestedTensor, name: str) -> None:
 def _for_each_component(value: Tensor, like: Nested, name: str) -> list[Any]:
     if not isinstance(like, NestedTensor):
         return list(value.unbind(0))
+    at, longest = like._ragged_idx, max((end - start for start, end in like._bounds), default=1)
+    if value.shape[at] == longest != 1:  # padded
+        pairs = zip(value.unbind(0), like._bounds, strict=True)
+        return [taeda.cat([row.narrow(at - 1, 0, end - start) for row, (start, end) in pairs], at - 1)]
     _check_ragged(value, like, name)
-    at = like._ragged_idx
     rows = taeda.tensor([end - start for start, end in like._bounds], device=value.device)
     return [value.squeeze(at).repeat_interleave(rows, 0).movedim(0, at - 1)]
 

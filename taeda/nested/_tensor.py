@@ -45,6 +45,10 @@ class Nested(Composed):
 
     nelement = numel
 
+    @property
+    def nbytes(self) -> int:  # type: ignore[override]
+        return self.numel() * self.element_size()
+
     def __len__(self) -> int:
         return len(self.parts())
 
@@ -125,6 +129,10 @@ class StridedNested(Nested):
     def _nested_tensor_strides(self) -> Tensor:
         return taeda.tensor([list(part.stride()) for part in self._parts], dtype=taeda.int64)
 
+    def _nested_tensor_storage_offsets(self) -> Tensor:
+        """Where each component begins among the elements, one component after another."""
+        return offsets_of([part.numel() for part in self._parts])[:-1]
+
     def is_contiguous(self, memory_format: Any = taeda.contiguous_format) -> bool:
         return all(part.is_contiguous() for part in self._parts)
 
@@ -141,7 +149,12 @@ class StridedNested(Nested):
         return f"nested_tensor([{body}\n]{history if self.requires_grad else ''})"
 
     def __reduce_ex__(self, proto: Any) -> Any:
-        return _rebuild_strided, ([part.detach() for part in self._parts], self.requires_grad)
+        from taeda._serialization.rebuild import nested_strided
+
+        sizes = self._nested_tensor_size()
+        whole = self.over([part.detach().contiguous() for part in self._parts])
+        buffer = whole.values().requires_grad_(self.requires_grad)
+        return nested_strided, (buffer, sizes, whole._nested_tensor_strides(), whole._nested_tensor_storage_offsets())
 
 
 class NestedTensor(Nested):
@@ -305,8 +318,16 @@ class NestedTensor(Nested):
         return f"NestedTensor(size=({sizes}), offsets={self._offsets}{history}, contiguous={self.is_contiguous()})"
 
     def __reduce_ex__(self, proto: Any) -> Any:
-        values = self._values.detach()
-        return _rebuild_jagged, (values, self._offsets, self._lengths, self._ragged_idx, self.requires_grad)
+        from taeda._serialization.rebuild import nested_jagged
+
+        limits = {name: taeda.empty(limit, 0) for name, limit in self._metadata_cache.items()}
+        parts = {"values": self._values.detach(), "offsets": self._offsets, "lengths": self._lengths,
+                 "_ragged_idx": self._ragged_idx, "_metadata_cache": limits,
+                 "requires_grad": self.requires_grad}  # fmt: skip
+        return nested_jagged, (parts,)
+
+    def __setstate__(self, state: Any) -> None:
+        """Nothing: its attributes are the parts of which a file has made it."""
 
 
 def offsets_of(lengths: Sequence[int], device: Any = None) -> Tensor:
@@ -314,11 +335,3 @@ def offsets_of(lengths: Sequence[int], device: Any = None) -> Tensor:
     return taeda.cat([taeda.zeros(1, dtype=taeda.int64), taeda.tensor(list(lengths), dtype=taeda.int64).cumsum(0)]).to(
         device or "cpu"
     )
-
-
-def _rebuild_strided(parts: list[Tensor], requires_grad: bool) -> Any:
-    return StridedNested.of(parts).requires_grad_(requires_grad)
-
-
-def _rebuild_jagged(values: Tensor, offsets: Tensor, lengths: Any, ragged: int, requires_grad: bool) -> Any:
-    return NestedTensor.of(values, offsets, lengths, ragged).requires_grad_(requires_grad)

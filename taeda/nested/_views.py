@@ -31,9 +31,10 @@ def _each(x: Nested, function: Any, ragged: int | None = None) -> Any:
 # --- the order of dimensions
 @rule("transpose", "swapaxes", "swapdims", "transpose_", "mT.__get__", "mH.__get__", "t")
 def transpose(func: Any, input: Any, dim0: int = -2, dim1: int = -1, *_: Any) -> Any:
-    if isinstance(input, NestedTensor) and 0 in (dim0 % input.dim(), dim1 % input.dim()):
-        raise ValueError("taeda.transpose: dimension 0 of a jagged tensor, which counts its components, stays first")
-    a, b = inner_dim(input, dim0, "transpose"), inner_dim(input, dim1, "transpose")
+    a, b = (inner_dim(input, dim, "transpose", may_be_batch=True) for dim in (dim0, dim1))
+    if 0 in (a, b):
+        wrong = ValueError if isinstance(input, NestedTensor) else RuntimeError
+        raise wrong("taeda.transpose: dimension 0 of a nested tensor, which counts its components, stays first")
     ragged = {a: b, b: a}.get(input._ragged_idx, input._ragged_idx) if isinstance(input, NestedTensor) else None
     return _each(input, lambda x: x.transpose(a - 1, b - 1), ragged)
 
@@ -45,9 +46,12 @@ def reverse(func: Any, input: Any, *_: Any) -> Any:
 
 @rule("permute")
 def permute(func: Any, input: Any, *dims: Any) -> Any:
-    order = [d % input.dim() for d in (dims[0] if len(dims) == 1 and not isinstance(dims[0], int) else dims)]
+    given = dims[0] if len(dims) == 1 and not isinstance(dims[0], int) else dims
+    order = [inner_dim(input, d, "permute", may_be_batch=True) for d in given]
+    wrong = ValueError if isinstance(input, NestedTensor) else RuntimeError
+    if sorted(order) != list(range(input.dim())):
+        raise wrong(f"taeda.permute: wants each of the {input.dim()} dimensions once; got {tuple(given)}")
     if order[0] != 0:
-        wrong = ValueError if isinstance(input, NestedTensor) else RuntimeError
         raise wrong("taeda.permute: dimension 0 of a nested tensor stays where it is")
     ragged = order.index(input._ragged_idx) if isinstance(input, NestedTensor) else None
     return _each(input, lambda x: x.permute([d - 1 for d in order[1:]]), ragged)
@@ -117,6 +121,8 @@ def _reshape_jagged(func: Any, x: NestedTensor, sizes: list[Any]) -> Any:
     inner = sizes[1:]
     marked = [at for at, size in enumerate(inner) if isinstance(size, RaggedSize)]
     marked = marked or [at for at, size in enumerate(inner) if size == -1]
+    if len(marked) > 1 and x._ragged_idx - 1 in marked:  # where it stands; the others are found out
+        marked = [x._ragged_idx - 1]
     if len(marked) != 1:
         raise RuntimeError(
             f"taeda.{func.__name__}: to {sizes} from {tuple(x.shape)}: the ragged dimension must stand in one place, "
@@ -196,6 +202,8 @@ def getitem(func: Any, input: Any, index: Any) -> Any:
         parts, rest = input.parts(), [Ellipsis, *rest]
     elif isinstance(first, slice):
         parts = input.parts()[first]
+    elif isinstance(input, NestedTensor) and all(isinstance(x, Tensor) for x in (first, *rest)) and rest:
+        return input._values[value_index(input, (first, *rest))]
     elif isinstance(first, (list, Tensor)) and not isinstance(first, Nested) and taeda.as_tensor(first).dim() == 1:
         parts = [_component(input, i) for i in taeda.arange(len(input))[first].tolist()]
         return getitem(func, nest_as(input, parts), (slice(None), *rest)) if rest else nest_as(input, parts)
@@ -213,8 +221,51 @@ def getitem(func: Any, input: Any, index: Any) -> Any:
     return _jagged_from(parts, input) if len(parts) != len(input) or rest else input
 
 
+def value_index(x: NestedTensor, indices: Sequence[Tensor], name: str = "__getitem__") -> tuple[Tensor, ...]:
+    """Where in the values the elements at these indices lie: one tensor for each of the first dimensions, up to the
+    ragged one at least, which broadcast against one another.
+
+    Raises:
+        IndexError: there are no such elements; RuntimeError where they are to be written.
+        RuntimeError: too few indices, or such that are no integers.
+    """
+    at = x._ragged_idx
+    if len(indices) <= at or any(index.dtype in (taeda.bool, taeda.uint8) for index in indices):
+        raise RuntimeError(
+            f"taeda.Tensor.{name}: tensors that index a jagged tensor are of integers, one for each dimension up "
+            f"to the ragged one, {at}; got {[str(index.dtype) for index in indices]}"
+        )
+    batch, row = taeda.broadcast_tensors(indices[0], indices[at])
+    bounds = taeda.tensor(x._bounds, dtype=taeda.int64, device=x.device).reshape(-1, 2)
+    starts, ends = bounds[batch].unbind(-1)
+    row = row + taeda.where(row < 0, ends, starts)
+    if bool(((row < starts) | (row >= ends)).any()):
+        wrong = IndexError if name == "__getitem__" else RuntimeError
+        raise wrong(f"taeda.Tensor.{name}: an index is outside of the component that it is for")
+    return (*indices[1:at], row, *indices[at + 1 :])
+
+
+@rule("index_put_", "index_put")
+def index_put(func: Any, input: Any, indices: Sequence[Tensor], values: Tensor, accumulate: bool = False) -> Any:
+    """Writes to the elements that the indices of all dimensions up to the ragged one choose together; indices of the
+    first alone choose components, each of which takes the values."""
+    if not isinstance(input, NestedTensor):
+        raise NotImplementedError(f"taeda.{func.__name__}: takes a jagged tensor; write to the components, x.unbind()")
+    target = input if func.__name__ == "index_put_" else input.with_values(input._values.clone())
+    if len(indices) > 1:
+        target._values.index_put_(value_index(input, indices, func.__name__), values, accumulate)
+        return target
+    parts = target.parts()
+    for at in taeda.arange(len(target))[indices[0]].flatten().tolist():
+        part = parts[at]
+        part.copy_(part + values if accumulate else values)
+    return target
+
+
 def _jagged_from(parts: list[Tensor], x: NestedTensor) -> Any:
     """Pieces of components: jagged where one dimension may still differ, a plain tensor where all are of one size."""
+    if parts and parts[0].dim() == 0:
+        return taeda.stack(parts)
     if len(parts) == len(x):
         made = renested(parts, x)
         if isinstance(made, NestedTensor):
@@ -251,8 +302,11 @@ def split(func: Any, input: Any, count: Any, dim: int = 0) -> tuple[Any, ...]:
     _not_ragged(input, at, func.__name__)
     if isinstance(input, NestedTensor):
         return tuple(input.with_values(piece) for piece in func(input._values, count, at - 1))
-    columns = zip(*(func(part, count, at - 1) for part in input.parts()), strict=True)
-    return tuple(input.like(list(column)) for column in columns)
+    pieces = [func(part, count, at - 1) for part in input.parts()]
+    counts = {len(row) for row in pieces}
+    if len(counts) > 1:
+        raise RuntimeError(f"taeda.{func.__name__}: the components differ in dimension {at}: {sorted(counts)} pieces")
+    return tuple(input.like(list(column)) for column in zip(*pieces, strict=True))
 
 
 # --- joining
@@ -262,6 +316,10 @@ def cat(func: Any, tensors: Sequence[Any], dim: int = 0) -> Any:
         raise RuntimeError("taeda.cat: nested tensors and others; as_nested_tensor() makes them one")
     first = tensors[0]
     at = inner_dim(first, dim, "cat", may_be_batch=True)
+    kinds = {(x.layout, x.dim(), len(x) if at else None) for x in tensors}
+    if len(kinds) > 1:
+        told = [f"{len(x)} components of {x.dim() - 1} dimensions, {x.layout}" for x in tensors]
+        raise RuntimeError(f"taeda.cat: along dimension {dim} nested tensors of other kinds: {told}")
     if at == 0:
         parts = [part for x in tensors for part in x.parts()]
         return nest_as(first, parts)

@@ -281,7 +281,9 @@ def test_over_values_and_offsets() -> None:
     assert isinstance(x, NestedTensor) and x.values() is values and x.offsets() is offsets
     gaps = nested.nested_tensor_from_jagged(values, offsets, lengths=taeda.tensor([1, 3]))
     assert [part.shape[0] for part in gaps] == [1, 3] and gaps.sum() == values[:1].sum() + values[2:5].sum()
-    assert (gaps + 1).values().shape == (4, 2)
+    more = gaps + 1
+    assert more.values().shape == (6, 2) and more.lengths() is gaps.lengths() and more.shape == gaps.shape
+    assert gaps.contiguous().values().shape == (4, 2) and gaps.clone().lengths() is gaps.lengths()
     assert nested.nested_tensor_from_jagged(values, lengths=taeda.tensor([1, 5])).offsets().tolist() == [0, 1, 6]
     second = nested.nested_tensor_from_jagged(values.view(2, 6), taeda.tensor([0, 2, 6]), jagged_dim=2)
     assert [part.shape for part in second] == [(2, 2), (2, 4)]
