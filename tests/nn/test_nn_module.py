@@ -236,3 +236,17 @@ def test_copies_of_a_parameter_dict_keep_the_order():
     names = ["z", "a", "m"]
     one = taeda.nn.ParameterDict([(name, taeda.ones(1)) for name in names])
     assert list(one.copy()) == names == list(one | {})
+
+
+def test_a_network_runs_with_the_weights_in_its_list() -> None:
+    net, x = nn.LSTM(3, 4, 2), taeda.randn(2, 1, 3)
+    plain = net(x)[0]
+    net._flat_weights = [weight * 2 for weight in net._flat_weights]
+    doubled = net(x)[0]
+    assert not taeda.allclose(doubled, plain)
+    net.weight_ih_l0 = nn.Parameter(net.weight_ih_l0.detach().clone())  # from then on the parameters count again
+    assert taeda.equal(net(x)[0], plain)
+    net._flat_weights[0] = taeda.zeros(16, 3)
+    changed = net(x)[0]
+    assert not taeda.allclose(changed, plain) and taeda.equal(copy.deepcopy(net)(x)[0], changed)
+    assert taeda.equal(net.to("cpu")(x)[0], plain)

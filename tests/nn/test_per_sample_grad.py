@@ -75,3 +75,26 @@ def test_refusals() -> None:
     call_for_per_sample_grads(model)(taeda.ones(2, 2)).sum().backward()
     with pytest.raises(RuntimeError, match="earlier call"):
         call_for_per_sample_grads(model)(taeda.ones(2, 2))
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+@pytest.mark.parametrize("kind", [nn.RNN, nn.LSTM, nn.GRU])
+def test_each_of_packed_sequences(kind: Any, in_order: bool) -> None:
+    net, lengths = kind(3, 4, dtype=taeda.float64), [5, 3, 1] if in_order else [1, 5, 3]
+    parts = [taeda.randn(n, 3, dtype=taeda.float64) for n in lengths]
+    packed = nn.utils.rnn.pack_sequence(parts, enforce_sorted=in_order)
+    out, state = call_for_per_sample_grads(net)(packed)
+    assert taeda.allclose(out.data, net(packed)[0].data)
+    first = state[0] if kind is nn.LSTM else state
+    assert first.shape == (1, 3, 4)
+    (out.data**2).sum().backward()
+    for i, part in enumerate(parts):
+        wanted = taeda.autograd.grad((net(part)[0] ** 2).sum(), list(net.parameters()))
+        for parameter, one in zip(net.parameters(), wanted, strict=True):
+            taeda.testing.assert_close(parameter.grad_sample[i], one)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("size", [6.4, -64, 0, "4"])
+def test_a_batch_size_is_a_number(size: Any) -> None:
+    with pytest.raises(RuntimeError, match="batch_size must be"):
+        call_for_per_sample_grads(nn.Linear(2, 2), batch_size=size)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import taeda
 from taeda import Tensor
+from taeda._main.script_marks import is_scripting
 from taeda.nn import init
 from taeda.nn.modules.module import Module
 from taeda.nn.modules.rnn_cell import GRUCell, LSTMCell, RNNCell, RNNCellBase
@@ -118,7 +119,24 @@ class RNNBase(Module):
 
     @property
     def _flat_weights(self) -> list[Any]:
-        return [getattr(self, name, None) for name in self._flat_weights_names]
+        now = [getattr(self, name, None) for name in self._flat_weights_names]
+        return now if is_scripting() else self._kept(now)
+
+    @_flat_weights.setter
+    def _flat_weights(self, values: list[Any]) -> None:
+        self.__dict__["_flat"] = values, [getattr(self, name, None) for name in self._flat_weights_names]
+
+    def _kept(self, now: list[Any]) -> list[Any]:
+        """The list of weights that it runs with: the parameters, and what a program has put there since one was set."""
+        flat, seen = self.__dict__.get("_flat", ([], []))
+        if len(seen) != len(now) or any(a is not b for a, b in zip(seen, now, strict=True)):
+            flat = list(now)
+            self.__dict__["_flat"] = flat, now
+        return flat
+
+    def _apply(self, fn: Any, recurse: bool = True) -> Any:
+        self.__dict__.pop("_flat", None)
+        return super()._apply(fn, recurse)
 
     @property
     def all_weights(self) -> list[list[Parameter]]:
@@ -127,10 +145,14 @@ class RNNBase(Module):
 
     def __getstate__(self) -> dict[str, Any]:
         # PyTorch's networks hold their weights as a list, too, and take it from a file as it is.
-        return {**super().__getstate__(), "_flat_weights": self._flat_weights}
+        state = {**super().__getstate__(), "_flat_weights": self._flat_weights}
+        state.pop("_flat", None)
+        return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__({name: value for name, value in state.items() if name != "_flat_weights"})
+        if "_flat_weights" in state:
+            self._flat_weights = state["_flat_weights"]
 
     def flatten_parameters(self) -> None:
         """Does nothing: no kernel here wants the weights in one piece of memory."""

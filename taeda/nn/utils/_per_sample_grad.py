@@ -7,6 +7,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor, nn
+from taeda.nn.utils.rnn import PackedSequence, pack_padded_sequence, pack_sequence, pad_packed_sequence
 from taeda.utils._pytree import tree_flatten, tree_map, tree_unflatten
 
 
@@ -31,12 +32,18 @@ def call_for_per_sample_grads(
         raise RuntimeError(
             f"taeda.nn.utils.call_for_per_sample_grads: loss_reduction must be 'sum' or 'mean', got {loss_reduction!r}"
         )
+    if batch_size is not None and (not isinstance(batch_size, int) or batch_size < 1):
+        raise RuntimeError(
+            f"taeda.nn.utils.call_for_per_sample_grads: batch_size must be None or at least 1, got {batch_size!r}"
+        )
     dim = 0 if batch_first else 1
 
     def call(*args: Any, **kwargs: Any) -> Any:
         size = _batch_size((args, kwargs), dim) if batch_size is None else batch_size
         scale = size if loss_reduction == "mean" else 1
         copies = {n: _copies(p, size, scale) for n, p in module.named_parameters() if p.requires_grad}
+        if any(isinstance(arg, PackedSequence) for arg in args):
+            return _of_sequences(module, copies, size, args, kwargs)
         given, structure = tree_flatten((args, kwargs))
         places = [dim if isinstance(leaf, Tensor) else None for leaf in given]
 
@@ -52,8 +59,36 @@ def call_for_per_sample_grads(
     return call
 
 
+def _is_packed(x: Any) -> bool:
+    return isinstance(x, PackedSequence)
+
+
+def _of_sequences(module: nn.Module, copies: dict[str, Tensor], size: int, args: Any, kwargs: Any) -> Any:
+    """The result for packed sequences, one after another, since each has its own length; of other tensors, states,
+    dimension 1 counts the samples."""
+    given, structure = tree_flatten((args, kwargs), is_leaf=_is_packed)
+    padded = {i: pad_packed_sequence(x) for i, x in enumerate(given) if _is_packed(x)}
+    in_order = all(x.sorted_indices is None for x in given if _is_packed(x))
+
+    def of_sample(at: int) -> Any:
+        alone = [x.narrow(1, at, 1) if isinstance(x, Tensor) else x for x in given]
+        for i, (rows, lengths) in padded.items():
+            alone[i] = pack_padded_sequence(rows[:, at : at + 1], lengths[at : at + 1])
+        args, kwargs = tree_unflatten(alone, structure)
+        return taeda.func.functional_call(module, {name: copy[at] for name, copy in copies.items()}, args, kwargs)
+
+    columns, structures = zip(*(tree_flatten(of_sample(at), is_leaf=_is_packed) for at in range(size)), strict=True)
+    joined = [
+        pack_sequence([x.data for x in row], enforce_sorted=in_order) if _is_packed(row[0]) else taeda.cat(row, 1)
+        for row in zip(*columns, strict=True)
+    ]
+    return tree_unflatten(joined, structures[0])
+
+
 def _batch_size(arguments: Any, dim: int) -> int:
-    sizes = {x.shape[dim] for x in tree_flatten(arguments)[0] if isinstance(x, Tensor)}
+    leaves = tree_flatten(arguments, is_leaf=_is_packed)[0]
+    sizes = {int(x.batch_sizes[0]) if _is_packed(x) else x.shape[dim] for x in leaves
+             if _is_packed(x) or isinstance(x, Tensor)}  # fmt: skip
     if len(sizes) != 1:
         raise RuntimeError(
             "taeda.nn.utils.call_for_per_sample_grads: the tensors that the module gets must have one batch size; got "
