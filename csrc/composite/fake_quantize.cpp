@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "composite/number.h"
 #include "core/elements.h"
 #include "shape/qparams.h"
 #include "shape/spec.h"
+#include "taeda/core/half.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"
@@ -132,16 +134,24 @@ std::tuple<double, int64_t> _choose_qparams_per_tensor(const Tensor& self, bool 
 
 namespace {
 
-// The distance between `x` and its nearest of `levels + 1` values from `low` to `high`.
+constexpr int64_t kLanes = 8;  // in which the search sums, so that it decides between equals as PyTorch's does
+
+float as_half(float x) { return static_cast<float>(Half(x)); }
+
+// The distance between `x` and its nearest of `levels + 1` values from `low` to `high`, as tables store them: the
+// lowest and the step in half precision.
 float distance(const float* x, int64_t count, float low, float high, float levels) {
-  const float scale = (high - low) / levels, inverse = scale == 0 ? 1 : 1 / scale;
-  float sum = 0;
+  low = as_half(low);
+  const float range = high - low, scale = range == 0 ? 1 : as_half(range / levels), inverse = 1 / scale;
+  float lanes[kLanes] = {}, rest = 0;
+  const int64_t whole = count / kLanes * kLanes;
   for (int64_t i = 0; i < count; ++i) {
     const float level = std::fmin(std::fmax(std::nearbyint((x[i] - low) * inverse), 0.0f), levels);
-    const float error = x[i] - (level * scale + low);
-    sum += error * error;
+    const float error = x[i] - (level * scale + low), square = error * error;
+    if (i == whole) rest = std::accumulate(lanes, lanes + kLanes, 0.0f);
+    (i < whole ? lanes[i % kLanes] : rest) += square;
   }
-  return std::sqrt(sum);
+  return std::sqrt(whole == count ? std::accumulate(lanes, lanes + kLanes, 0.0f) : rest);
 }
 
 }  // namespace
@@ -158,20 +168,22 @@ std::tuple<Tensor, Tensor> choose_qparams_optimized(const Tensor& input, int64_t
   const auto levels = static_cast<float>((int64_t{1} << bit_width) - 1);
   float low = *std::min_element(x, x + numel), high = *std::max_element(x, x + numel);
   const float step = (high - low) / static_cast<float>(n_bins);
-  const auto kept = static_cast<float>(static_cast<double>(n_bins) * (1 - ratio) * step);
-  float best_low = low, best_high = high, best = distance(x, numel, low, high, levels);
+  const float kept = static_cast<float>(n_bins) * (1 - static_cast<float>(ratio)) * step;
+  float best_low = low, best_high = high, best = std::numeric_limits<float>::infinity();
+  float now = distance(x, numel, low, high, levels);
   while (low + kept < high) {
     const float from_low = distance(x, numel, low + step, high, levels),
                 from_high = distance(x, numel, low, high - step, levels);
+    if (now < from_low && now < from_high && now < best) {  // only where both ways lead to worse
+      best = now;
+      best_low = low;
+      best_high = high;
+    }
     float& end = from_low < from_high ? low : high;
     const float before = end;
     end += from_low < from_high ? step : -step;
     if (end == before) break;  // a bin is less than the floats' distance there
-    if (std::fmin(from_low, from_high) < best) {
-      best = std::fmin(from_low, from_high);
-      best_low = low;
-      best_high = high;
-    }
+    now = from_low < from_high ? from_low : from_high;
   }
   Tensor largest = ops::empty(Dims{1}, DType::Float32), smallest = ops::empty(Dims{1}, DType::Float32);
   *largest.data<float>() = best_high;

@@ -66,10 +66,12 @@ def test_scales_cover_the_range_and_keep_zero(low: float, high: float) -> None:
         ops.choose_qparams.tensor(x, 0, 255, 1e-5, taeda.uint8),
         (lambda s, z: (s, z + 128))(*ops.choose_qparams_per_token_asymmetric(x, taeda.int8)),
     ):
+        assert scale.numel() == zero.numel() == 1 and scale.dtype == taeda.float64
         scale, zero = float(scale), int(zero)
         assert scale > 0 and 0 <= zero <= 255
         assert -zero * scale <= min(low, 0) + scale and (255 - zero) * scale >= max(high, 0) - scale
     scale, zero = ops.choose_qparams_symmetric.tensor(x, -128, 127, 1e-5, taeda.int8)
+    assert scale.shape == zero.shape == ops.choose_qparams.tensor(x, 0, 255, 1e-5, taeda.uint8)[1].shape == (1,)
     assert float(scale) == pytest.approx(max(abs(low), abs(high), 1e-5 * 127.5) / 127.5) and int(zero) == 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 from typing import Any
 
@@ -235,3 +236,119 @@ def test_recorded_tensors_of_a_scripted_observer() -> None:
     scripted(taeda.ones(2))
     assert [value.tolist() for value in scripted.tensor_val] == [[1, 1]]
     assert [value.tolist() for value in scripted.get_tensor_value()] == [[1, 1]]
+
+
+@pytest.mark.parametrize("dims", [2, 3])
+def test_a_relu_behind_a_convolution_that_was_trained_stays(dims: int) -> None:
+    fx = importlib.import_module("taeda.ao.quantization.quantize_fx")
+    q = importlib.import_module("taeda.ao.quantization")
+    nn, x = taeda.nn, taeda.randn(2, 2, *[3] * dims)
+    net = nn.Sequential(getattr(nn, f"Conv{dims}d")(2, 8, 1), nn.ReLU()).train()
+    prepared = fx.prepare_qat_fx(net, q.get_default_qat_qconfig_mapping("x86"), (x,))
+    wanted = prepared(x)
+    prepared.eval()
+    assert type(prepared.get_submodule("0").to_float()).__name__ == f"ConvReLU{dims}d"
+    for convert in (fx.convert_fx, fx.convert_to_reference_fx):
+        made = convert(copy.deepcopy(prepared))(x)
+        assert bool((made >= 0).all()) and bool((made == 0).any()) and taeda.allclose(made, wanted, atol=0.05)
+
+
+@pytest.mark.torch
+@pytest.mark.filterwarnings("ignore")
+def test_what_asks_for_sizes_names_no_scale() -> None:
+    def keys(library: Any) -> list[str]:
+        fx = importlib.import_module(f"{library.__name__}.ao.quantization.quantize_fx")
+        q = importlib.import_module(f"{library.__name__}.ao.quantization")
+
+        class Net(library.nn.Module):  # type: ignore[misc, name-defined]
+            def __init__(self) -> None:
+                super().__init__()
+                self.a = library.nn.Linear(2, 2)
+
+            def forward(self, x: Any) -> Any:
+                n, width = x.shape
+                return self.a(x).view(n * width) + 1
+
+        x = library.ones(3, 2)
+        prepared = fx.prepare_fx(Net().eval(), q.get_default_qconfig_mapping("x86"), (x,))
+        prepared(x)
+        return sorted(fx.convert_fx(prepared).state_dict())
+
+    assert keys(taeda) == keys(pytest.importorskip("torch"))
+
+
+CALLS: dict[str, Any] = {
+    "a float takes what a layer takes": lambda s, f, x: s.a(x) + f.gelu(x),
+    "and comes first": lambda s, f, x: f.gelu(x) + s.a(x),
+    "it is returned": lambda s, f, x: (s.a(x), x),
+    "two layers take it": lambda s, f, x: s.a(x) + x + s.b(x),
+    "of a float step": lambda s, f, x: (lambda y: s.a(y) + s.b(y) + y)(f.gelu(x)),
+    "relu of the library": lambda s, f, x: x.new_zeros(1) + s.relu(s.a(x)) * 2,
+    "relu of a sum": lambda s, f, x: s.relu(s.a(x) + s.b(x)),
+    "one head twice": lambda s, f, x: f.relu(s.a(x)) + f.relu(s.a(x + 1)),
+}
+
+
+def calls(library: Any, name: str) -> Any:
+    """The arguments of each node of a graph, prepared and converted, and the names in its state."""
+    fx = importlib.import_module(f"{library.__name__}.ao.quantization.quantize_fx")
+    mappings = importlib.import_module(f"{library.__name__}.ao.quantization.qconfig_mapping")
+
+    class Net(library.nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.a, self.b, self.relu = library.nn.Linear(4, 4), library.nn.Linear(4, 4), library.relu
+
+        def forward(self, x: Any) -> Any:
+            return CALLS[name](self, library.nn.functional, x)
+
+    x = library.linspace(-2, 2, 12).view(3, 4)
+    prepared = fx.prepare_fx(Net().eval(), mappings.get_default_qconfig_mapping("x86"), (x,))
+    shown = [[(node.name, str(node.args)) for node in prepared.graph.nodes]]
+    prepared(x)
+    made = fx.convert_fx(prepared)
+    made(x)
+    return [*shown, [(node.name, str(node.args)) for node in made.graph.nodes], sorted(made.state_dict())]
+
+
+@pytest.mark.torch
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", CALLS)
+def test_calls_as_pytorch(name: str) -> None:
+    assert calls(taeda, name) == calls(pytest.importorskip("torch"), name)
+
+
+@pytest.mark.parametrize("use", ["parts", "whole", "state"])
+def test_an_lstm_of_integers(use: str) -> None:
+    fx = importlib.import_module("taeda.ao.quantization.quantize_fx")
+    q = importlib.import_module("taeda.ao.quantization")
+    custom = importlib.import_module("taeda.ao.quantization.fx.custom_config")
+    quantizable, quantized = taeda.ao.nn.quantizable.LSTM, taeda.ao.nn.quantized.LSTM
+
+    class Net(taeda.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.lstm, self.last = taeda.nn.LSTM(4, 4), taeda.nn.Linear(4, 3)
+            self.same = taeda.nn.Identity()
+
+        def forward(self, x: Any, h: Any, c: Any) -> Any:
+            if use == "parts":
+                out, (hidden, cell) = self.lstm(x, (h, c))
+                return self.last(out), self.last(hidden), cell
+            both = self.lstm(x, (h, c))
+            return self.same(both[1] if use == "state" else both)
+
+    x = (taeda.randn(5, 2, 4), taeda.randn(1, 2, 4), taeda.randn(1, 2, 4))
+    net = Net().eval()
+    prepared = fx.prepare_fx(
+        copy.deepcopy(net), q.get_default_qconfig_mapping("x86"), x,
+        custom.PrepareCustomConfig().set_float_to_observed_mapping(taeda.nn.LSTM, quantizable),
+    )  # fmt: skip
+    assert type(prepared.lstm) is quantizable
+    prepared(*x)
+    config = custom.ConvertCustomConfig().set_observed_to_quantized_mapping(quantizable, quantized)
+    made = fx.convert_fx(prepared, convert_custom_config=config)
+    assert type(made.lstm) is quantized
+    flatten = taeda.utils._pytree.tree_leaves
+    for a, b in zip(flatten(made(*x)), flatten(net(*x)), strict=True):
+        assert taeda.allclose(a, b, atol=0.1)

@@ -92,7 +92,7 @@ def choose_qparams_tensor(input: Tensor, quant_min: int, quant_max: int, eps: fl
                           ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """The scale (float64) and the zero point (int64) that fit the range of ``input``."""
     scale, zero_point = _affine(*taeda.aminmax(input), quant_min, quant_max, eps)
-    return scale.to(taeda.float64), zero_point.to(taeda.int64)
+    return scale.to(taeda.float64).view(1), zero_point.to(taeda.int64).view(1)
 
 
 @_op(f"choose_qparams_symmetric.tensor{_RANGE}")
@@ -101,7 +101,7 @@ def choose_qparams_symmetric_tensor(input: Tensor, quant_min: int, quant_max: in
     """As ``choose_qparams``, with the same range on both sides of 0."""
     scale = (input.abs().max() / (float(quant_max - quant_min) / 2)).clamp(min=eps)
     middle = (quant_min + quant_max + 1) // 2 if dtype == taeda.uint8 else 0
-    return scale.to(taeda.float64), taeda.full_like(scale, middle, dtype=taeda.int64)
+    return scale.to(taeda.float64).view(1), taeda.full((1,), middle, dtype=taeda.int64, device=input.device)
 
 
 @_op("choose_qparams_per_token(Tensor input, ScalarType dtype) -> (Tensor, Tensor)")

@@ -8,13 +8,13 @@ from typing import Any
 
 import taeda
 from taeda import fx, nn
-from taeda.ao.nn import quantized
+from taeda.ao.nn import quantizable, quantized
 from taeda.ao.nn.intrinsic.modules.fused import FusedModule
 from taeda.ao.quantization import observer as observers
 from taeda.ao.quantization.fake_quantize import FakeQuantizeBase
 from taeda.ao.quantization.fx import _decomposed as _decomposed  # graphs may call its ops
 from taeda.ao.quantization.fx.custom_config import ConvertCustomConfig, PrepareCustomConfig
-from taeda.ao.quantization.fx.patterns import LINEARS, QAT, RECURRENT, TABLES, WEIGHTED, is_call, module_of
+from taeda.ao.quantization.fx.patterns import LINEARS, QAT, RECURRENT, TABLES, WEIGHTED, is_call, is_fact, module_of
 from taeda.ao.quantization.quant_type import QuantType
 from taeda.ao.quantization.quantization_mappings import (
     DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS,
@@ -105,16 +105,46 @@ class Converter:
         for kind, classes in self.classes.items():
             if class_of(module) not in classes:
                 continue
-            if kind is QuantType.STATIC:
+            if isinstance(module, quantizable.LSTM):
+                self._take_quantized(node)
+                self._dequantize_parts(node, (None, (None, None)))
+            elif kind is QuantType.STATIC:
                 observers_after = [user for user in node.users if user.op == "call_module"]
                 module.activation_post_process = self.modules[str(observers_after[0].target)]
-                for arg in node.all_input_nodes:
-                    if _is_dequantized(arg):
-                        node.replace_input_with(arg, arg.args[0])  # type: ignore[arg-type]
+                self._take_quantized(node)
                 self.gives_quantized.add(node)
             set_module(self.model, str(node.target), classes[class_of(module)].from_observed(module))
             return True
         return False
+
+    def _take_quantized(self, node: fx.Node) -> None:
+        for arg in node.all_input_nodes:
+            if _is_dequantized(arg):
+                node.replace_input_with(arg, arg.args[0])  # type: ignore[arg-type]
+
+    def _dequantize_parts(self, value: fx.Node, form: Any) -> None:
+        """All that takes a quantised value, a tuple where ``form`` is one, or a part of it takes floats of it."""
+        if form is None:
+            self._dequantized(value)
+            return
+        whole = []
+        for user in list(value.users):
+            if is_call(user, (operator.getitem,)):
+                self._dequantize_parts(user, form[user.args[1]])
+            else:
+                whole.append(user)
+        if whole:
+            with self.model.graph.inserting_before(whole[0]):
+                floats = self._floats(value, form)
+            for user in whole:
+                user.replace_input_with(value, floats)
+
+    def _floats(self, value: fx.Node, form: Any) -> fx.Node:
+        graph = self.model.graph
+        if form is None:
+            return graph.call_method("dequantize", (value,))
+        items = (graph.call_function(operator.getitem, (value, i)) for i in range(len(form)))
+        return graph.call_function(tuple, ([self._floats(item, part) for item, part in zip(items, form, strict=True)],))
 
     # --- observers
 
@@ -124,7 +154,7 @@ class Converter:
         taken = value.op == "placeholder" or self.qconfigs.get(value.name) is None
         first: fx.Node | None = value
         if taken:
-            users = list(seen.users)
+            users = [user for user in seen.users if not is_fact(user)]
             first = next((user for user in users if is_call(user, LINEARS)), users[0] if users else None)
         path = "" if first is None else self.scopes.get(first.name, ("", None))[0]
         return path.replace(".", "_") + ("_input" if taken else "")

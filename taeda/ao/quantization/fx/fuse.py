@@ -6,7 +6,7 @@ from typing import Any
 
 from taeda import fx, nn
 from taeda.ao.quantization.fuser_method_mappings import _DEFAULT_OP_LIST_TO_FUSER_METHOD
-from taeda.ao.quantization.fx.patterns import is_relu, module_of
+from taeda.ao.quantization.fx.patterns import is_fused_relu, module_of
 from taeda.nn.utils.parametrize import type_before_parametrizations as class_of
 
 
@@ -21,7 +21,7 @@ def _set_module(model: nn.Module, path: str, module: nn.Module) -> None:
 
 
 def _types_in(chain: list[fx.Node], modules: dict[str, nn.Module]) -> tuple[Any, ...]:
-    return tuple(nn.ReLU if is_relu(node, modules) else class_of(module_of(node, modules)) for node in chain)
+    return tuple(nn.ReLU if is_fused_relu(node, modules) else class_of(module_of(node, modules)) for node in chain)
 
 
 def _longest(node: fx.Node, modules: dict[str, nn.Module], table: dict[Any, Any]) -> list[fx.Node]:
@@ -48,7 +48,8 @@ def fuse(model: fx.GraphModule, is_qat: bool, additional: dict[Any, Any] | None 
         if node in fused or module_of(node, modules) is None:
             continue
         chain = _longest(node, modules, table)
-        if not chain or any(_is_shared(model, part) for part in chain):
+        chains = _calls_alike(model, chain, modules, table) if chain else []
+        if not chains:
             continue
         types = _types_in(chain, modules)
         parts = [
@@ -60,19 +61,28 @@ def fuse(model: fx.GraphModule, is_qat: bool, additional: dict[Any, Any] | None 
         made = table[types](is_qat, *parts)
         _set_module(model, str(node.target), made)
         modules[str(node.target)] = made
-        for part in reversed(chain[1:]):
-            part.replace_all_uses_with(node)
-            model.graph.erase_node(part)
-        fused |= {*chain}
+        for first, *rest in chains:
+            for part in reversed(rest):
+                part.replace_all_uses_with(first)
+                model.graph.erase_node(part)
+        fused |= {part for one in chains for part in one}
     model.graph.lint()
     model.delete_all_unused_submodules()
     model.recompile()
     return model
 
 
-def _is_shared(model: fx.GraphModule, node: fx.Node) -> bool:
-    """Whether a module with parameters is called more than once."""
-    if node.op != "call_module":
-        return False
-    calls = [other for other in model.graph.nodes if other.op == "call_module" and other.target == node.target]
-    return len(calls) > 1 and any(True for _ in model.get_submodule(str(node.target)).parameters())
+def _calls_alike(
+    model: fx.GraphModule, chain: list[fx.Node], modules: dict[str, nn.Module], table: dict[Any, Any]
+) -> list[list[fx.Node]]:
+    """The sequences that call what ``chain`` does; none where a module with parameters is called in another one."""
+    targets = [part.target for part in chain]
+    calls = [node for node in model.graph.nodes if node.op == "call_module"]
+    chains = [_longest(node, modules, table) for node in calls if node.target == targets[0]]
+    if any([part.target for part in one] != targets for one in chains):
+        return []
+    for path in {str(part.target) for part in chain if part.op == "call_module"}:
+        has_parameters = any(True for _ in model.get_submodule(path).parameters())
+        if has_parameters and sum(node.target == path for node in calls) != len(chains):
+            return []
+    return chains

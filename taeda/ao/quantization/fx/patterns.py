@@ -98,15 +98,26 @@ def is_call(node: Any, targets: Any) -> bool:
     return any(node.target is t if callable(t) else node.op == "call_method" and node.target == t for t in targets)
 
 
+def items_of(node: fx.Node) -> list[fx.Node]:
+    """What is taken out of a node's tuple, and out of the tuples in it."""
+    own = [user for user in node.users if is_call(user, (operator.getitem,))]
+    return [item for one in own for item in (one, *items_of(one))]
+
+
 def is_relu(node: Any, modules: dict[str, nn.Module]) -> bool:
     """Whether a node is a ReLU, of whatever form."""
     return is_call(node, RELUS) or class_of(module_of(node, modules)) is nn.ReLU
 
 
+def is_fused_relu(node: Any, modules: dict[str, nn.Module]) -> bool:
+    """Whether a node is a ReLU that layers are fused with: ``torch.relu`` goes with sums and products only."""
+    return is_relu(node, modules) and not is_call(node, (taeda.relu,))
+
+
 def relu_after(node: fx.Node, modules: dict[str, nn.Module]) -> fx.Node | None:
     """The ReLU that is all that uses a node's result; None if something else does."""
-    users = list(node.users)
-    return users[0] if len(users) == 1 and is_relu(users[0], modules) else None
+    users, fits = list(node.users), is_relu if is_call(node, (*ADDS, *MULS)) else is_fused_relu
+    return users[0] if len(users) == 1 and fits(users[0], modules) else None
 
 
 def takes_relu(node: fx.Node) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 import taeda
 from taeda import fx, nn
+from taeda.ao.nn import quantizable
 from taeda.ao.nn.intrinsic.modules.fused import FusedModule
 from taeda.ao.quantization import observer as observers
 from taeda.ao.quantization.backend_config.constraints import handles
@@ -19,6 +20,7 @@ from taeda.ao.quantization.fx.patterns import (
     WEIGHT_AT,
     data_of,
     is_call,
+    items_of,
     kind_of,
     module_of,
     relu_after,
@@ -77,6 +79,9 @@ class Preparer:
         self.model, self.mapping, self.scopes, self.config, self.backend = model, mapping, scopes, config, backend
         self.modules = dict(model.named_modules(remove_duplicate=False))  # a ReLU may be in a fused module, too
         self.seen: set[fx.Node] = set()  # the nodes that observe
+        self.seen_for: dict[
+            fx.Node, fx.Node
+        ] = {}  # by a float value: what observes it for the calls that want integers
         self.qconfigs: dict[str, Any] = {}  # by the name of a node
         self.count = 0
         self.calls: dict[tuple[str, Any], int] = defaultdict(int)
@@ -125,9 +130,13 @@ class Preparer:
             made.qconfig = qconfig
             set_module(self.model, str(node.target), made)
             self.modules[str(node.target)] = made
-            if kind is QuantType.STATIC:
+            if isinstance(made, quantizable.LSTM):  # its parts have observers of their own
+                for arg in node.all_input_nodes:
+                    self._observed(node, arg, qconfig.activation)
+                self.quantized |= {node, *items_of(node)}
+            elif kind is QuantType.STATIC:
                 for arg in data_of(node):
-                    self._observed(arg, qconfig.activation)
+                    self._observed(node, arg, qconfig.activation)
                 self._insert(node, qconfig.activation())
             return True
         return False
@@ -142,7 +151,7 @@ class Preparer:
         config = entry[2] or PrepareCustomConfig()
         for i in config.input_quantized_indexes:
             if i < len(node.args):
-                self._observed(node.args[i], qconfig.activation)  # type: ignore[arg-type]
+                self._observed(node, node.args[i], qconfig.activation)  # type: ignore[arg-type]
         if 0 in config.output_quantized_indexes:
             self.quantized.add(node)
         return True
@@ -182,7 +191,7 @@ class Preparer:
         for place, arg in enumerate(data):
             is_weight = kind == "function" and place == WEIGHT_AT[node.target]
             if arg not in found:
-                found[arg] = self._observed(arg, qconfig.weight if is_weight else qconfig.activation)
+                found[arg] = self._observed(node, arg, qconfig.weight if is_weight else qconfig.activation)
         seen = list(found.values())
         end = after or node
         if kind in ("share", "cat") or kind == "binary" and len(data) == 1:
@@ -197,9 +206,10 @@ class Preparer:
 
     def _observe_dynamic(self, node: fx.Node, kind: str, qconfig: Any) -> bool:
         if is_call(node, LINEARS):
-            self._observed(data_of(node)[0], qconfig.activation)
-            for weight in data_of(node)[1:]:
-                self._observed(weight, qconfig.weight)
+            first, *weights = data_of(node)
+            self._observed(node, first, qconfig.activation)
+            for weight in weights:
+                self._observed(node, weight, qconfig.weight)
             return True
         module = module_of(node, self.modules)
         inner = module[0] if isinstance(module, FusedModule) else module
@@ -208,11 +218,17 @@ class Preparer:
         for arg in data_of(node):
             seen = self.model.get_submodule(str(arg.target)) if arg in self.seen else None
             if not getattr(seen, "is_dynamic", False):  # behind that which quantises it for others, if one does
-                self._insert(arg, qconfig.activation())
+                self._observed(node, arg, qconfig.activation, again=True)
         return True
 
-    def _observed(self, arg: fx.Node, maker: Any) -> fx.Node:
-        return arg if arg in self.seen or arg in self.quantized else self._insert(arg, maker())
+    def _observed(self, node: fx.Node, arg: fx.Node, maker: Any, again: bool = False) -> fx.Node:
+        """What observes an argument of ``node``; others that take the value, and want no integers, get it as it is."""
+        if not again and (arg in self.seen or arg in self.quantized):
+            return arg
+        if arg not in self.seen_for:
+            self.seen_for[arg] = self._insert(arg, maker(), node)
+        node.replace_input_with(arg, self.seen_for[arg])
+        return self.seen_for[arg]
 
     def _share(self, seen: list[fx.Node]) -> None:
         """One observer for several values."""
@@ -220,13 +236,14 @@ class Preparer:
         for other in seen[1:]:
             setattr(self.model, str(other.target), first)
 
-    def _insert(self, node: fx.Node, observer: nn.Module) -> fx.Node:
+    def _insert(self, node: fx.Node, observer: nn.Module, only: fx.Node | None = None) -> fx.Node:
         name = f"activation_post_process_{self.count}"
         self.count += 1
         setattr(self.model, name, observer)
         with self.model.graph.inserting_after(node):
             seen = self.model.graph.create_node("call_module", name, (node,), {}, name=name)
-        node.replace_all_uses_with(seen, delete_user_cb=lambda user: user is not seen)
+        if only is None:
+            node.replace_all_uses_with(seen, delete_user_cb=lambda user: user is not seen)
         self.seen.add(seen)
         return seen
 

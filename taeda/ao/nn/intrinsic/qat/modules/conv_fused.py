@@ -196,28 +196,29 @@ class ConvBnReLU3d(ConvBn3d, _Reluing):
         return F.relu(self._forward(input))
 
 
-class ConvReLU1d(qat.Conv1d):
+class _ConvReLU(qat._ConvNd, _Reluing):
+    """A convolution and the ReLU after it."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The result of the ReLU."""
+        return F.relu(super().forward(input))
+
+    def to_float(self) -> nn.Module:
+        """The float sequence with copies of the parameters."""
+        made: nn.Module = getattr(fused, f"ConvReLU{self.weight.dim() - 2}d")(super().to_float(), nn.ReLU())
+        return made.train(self.training)
+
+
+class ConvReLU1d(_ConvReLU, qat.Conv1d):
     """``Conv1d``, ``ReLU``, with a weight that is rounded."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """The result of the ReLU."""
-        return F.relu(super().forward(input))
 
-
-class ConvReLU2d(qat.Conv2d):
+class ConvReLU2d(_ConvReLU, qat.Conv2d):
     """``Conv2d``, ``ReLU``, with a weight that is rounded."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """The result of the ReLU."""
-        return F.relu(super().forward(input))
 
-
-class ConvReLU3d(qat.Conv3d):
+class ConvReLU3d(_ConvReLU, qat.Conv3d):
     """``Conv3d``, ``ReLU``, with a weight that is rounded."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """The result of the ReLU."""
-        return F.relu(super().forward(input))
 
 
 def update_bn_stats(mod: nn.Module) -> None:
