@@ -98,3 +98,21 @@ def test_each_of_packed_sequences(kind: Any, in_order: bool) -> None:
 def test_a_batch_size_is_a_number(size: Any) -> None:
     with pytest.raises(RuntimeError, match="batch_size must be"):
         call_for_per_sample_grads(nn.Linear(2, 2), batch_size=size)
+
+
+@pytest.mark.parametrize("batch_first", [True, False])
+def test_states_of_recurrent_networks(batch_first: bool) -> None:
+    net = nn.LSTM(3, 4, 2, batch_first=batch_first, dtype=taeda.float64)
+    x = taeda.randn(2, 5, 3, dtype=taeda.float64)
+    states = taeda.randn(2, 2, 2, 4, dtype=taeda.float64).unbind()
+    given = x if batch_first else x.transpose(0, 1)
+    out, last = call_for_per_sample_grads(net, batch_first=batch_first)(given, states)
+    wanted, wanted_last = net(given, states)
+    for a, b in zip((out, *last), (wanted, *wanted_last), strict=True):
+        taeda.testing.assert_close(a, b)
+    (out**2).sum().backward()
+    for i in range(2):
+        alone = net(given.narrow(0 if batch_first else 1, i, 1), tuple(s[:, i : i + 1].contiguous() for s in states))
+        for parameter, one in zip(net.parameters(), taeda.autograd.grad((alone[0] ** 2).sum(), list(net.parameters())),
+                                  strict=True):  # fmt: skip
+            taeda.testing.assert_close(parameter.grad_sample[i], one)  # type: ignore[attr-defined]

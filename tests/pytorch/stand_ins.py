@@ -24,8 +24,10 @@ BORROWED = {
     "jit_metaprogramming_utils", "test_module.future_div", "test_module.no_future_div", "common_quantization",
     "common_quantized", "hypothesis_utils", "dist_utils", "common_pruning",
 }  # fmt: skip
-# What of them does not hold any more, in 2.13 and NumPy 2: by file, text and what stands in its place.
+# What of them does not hold any more, in 2.13 and NumPy 2, or under another name of the package: by file, text and what
+# stands in its place.
 OUTDATED = {
+    "common_modules": ("namespace.__name__.replace('torch.', '')", "namespace.__name__.partition('.')[2]"),
     "common_quantized": ("supported_qengines.remove('none')", ""),
     "hypothesis_utils": ("randint(0, X.ndim, 1)", "randint(0, X.ndim)"),
 }

@@ -8,7 +8,7 @@ from typing import Any
 import taeda
 from taeda import Tensor, nn
 from taeda.nn.utils.rnn import PackedSequence, pack_padded_sequence, pack_sequence, pad_packed_sequence
-from taeda.utils._pytree import tree_flatten, tree_map, tree_unflatten
+from taeda.utils._pytree import tree_flatten, tree_unflatten
 
 
 def call_for_per_sample_grads(
@@ -39,24 +39,40 @@ def call_for_per_sample_grads(
     dim = 0 if batch_first else 1
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        size = _batch_size((args, kwargs), dim) if batch_size is None else batch_size
+        size = _batch_size(module, (args, kwargs), dim) if batch_size is None else batch_size
         scale = size if loss_reduction == "mean" else 1
         copies = {n: _copies(p, size, scale) for n, p in module.named_parameters() if p.requires_grad}
         if any(isinstance(arg, PackedSequence) for arg in args):
             return _of_sequences(module, copies, size, args, kwargs)
         given, structure = tree_flatten((args, kwargs))
-        places = [dim if isinstance(leaf, Tensor) else None for leaf in given]
+        places = _places(module, given, dim)
 
         def of_sample(parameters: dict[str, Tensor], *leaves: Any) -> Any:
-            alone = [x.unsqueeze(dim) if isinstance(x, Tensor) else x for x in leaves]
+            alone = [x if place is None else x.unsqueeze(place) for x, place in zip(leaves, places, strict=True)]
             args, kwargs = tree_unflatten(alone, structure)
-            result = taeda.func.functional_call(module, parameters, args, kwargs)
-            return tree_map(lambda x: x.squeeze(dim) if isinstance(x, Tensor) else x, result)
+            return taeda.func.functional_call(module, parameters, args, kwargs)
 
-        over_samples = taeda.func.vmap(of_sample, in_dims=(0, *places), out_dims=dim, randomness="different")
-        return over_samples(copies, *given)
+        over_samples = taeda.func.vmap(of_sample, in_dims=(0, *places), randomness="different")
+        made, structure_of_result = tree_flatten(over_samples(copies, *given))
+        ends = _places(module, made, dim)
+        joined = [
+            x if at is None or x.dim() == 1 else x.squeeze(at + 1).movedim(0, at)
+            for x, at in zip(made, ends, strict=True)
+        ]
+        return tree_unflatten(joined, structure_of_result)
 
     return call
+
+
+def _places(module: nn.Module, leaves: list[Any], dim: int) -> list[int | None]:
+    """Which dimension of each tensor counts the samples: ``dim``, but 1 of the states of recurrent networks, which come
+    after the sequences."""
+    has_states = any(isinstance(part, nn.RNNBase) for part in module.modules())
+    first = next((i for i, x in enumerate(leaves) if isinstance(x, Tensor) or _is_packed(x)), 0)
+    return [
+        None if not isinstance(x, Tensor) else 1 if has_states and i > first and x.dim() > 1 else dim
+        for i, x in enumerate(leaves)
+    ]
 
 
 def _is_packed(x: Any) -> bool:
@@ -85,10 +101,10 @@ def _of_sequences(module: nn.Module, copies: dict[str, Tensor], size: int, args:
     return tree_unflatten(joined, structures[0])
 
 
-def _batch_size(arguments: Any, dim: int) -> int:
+def _batch_size(module: nn.Module, arguments: Any, dim: int) -> int:
     leaves = tree_flatten(arguments, is_leaf=_is_packed)[0]
-    sizes = {int(x.batch_sizes[0]) if _is_packed(x) else x.shape[dim] for x in leaves
-             if _is_packed(x) or isinstance(x, Tensor)}  # fmt: skip
+    sizes = {int(x.batch_sizes[0]) for x in leaves if _is_packed(x)}
+    sizes |= {x.shape[at] for x, at in zip(leaves, _places(module, leaves, dim), strict=True) if at is not None}
     if len(sizes) != 1:
         raise RuntimeError(
             "taeda.nn.utils.call_for_per_sample_grads: the tensors that the module gets must have one batch size; got "
