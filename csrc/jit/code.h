@@ -99,6 +99,9 @@ class Code {
   std::vector<Number> preset;  // of the first number registers
 };
 
+// From the line that this thread's program is at, once in a run; from nowhere if none runs.
+void warn_from_program(const std::string& message);
+
 class Unit;
 
 class TAEDA_API Function {

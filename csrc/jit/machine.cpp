@@ -1,5 +1,6 @@
 // Runs code. Calls among functions of programs are frames of the machine, so the depth of C's stack is no limit.
 #include <chrono>
+#include <set>
 
 #include "jit/dtype_numbers.h"
 #include "jit/error.h"
@@ -7,6 +8,7 @@
 #include "jit/primitives/typed.h"
 #include "jit/traceback.h"
 #include "taeda/core/thread_state.h"
+#include "taeda/core/warn.h"
 
 #include "jit/code.h"
 
@@ -60,12 +62,14 @@ struct Frame {
   Arena<Number>::Mark numbers_before;
 };
 
+class Machine;
 struct Registers {
   Arena<Value> values;
   Arena<Number> numbers;
   Stack stack;         // of calls through boxes
   size_t depth = 0;    // frames of all runs in this thread
   uint32_t ticks = 0;  // steps backwards in programs
+  Machine* running = nullptr;
   std::chrono::steady_clock::time_point asked{};
 };
 thread_local std::unique_ptr<Registers> t_registers;
@@ -85,9 +89,11 @@ Registers& registers() {
 
 class Machine {
  public:
-  explicit Machine(Registers& registers) : registers_(registers), bottom_(registers.depth) {}
+  explicit Machine(Registers& registers)
+      : registers_(registers), outer_(std::exchange(registers.running, this)), bottom_(registers.depth) {}
   ~Machine() {
     while (!frames_.empty()) pop_frame();
+    registers_.running = outer_;
   }
 
   void run(const Function& function, Stack& stack) {
@@ -106,6 +112,14 @@ class Machine {
       leave_contexts(grad_mode);
       throw failure;
     }
+  }
+
+  // Once for each place: in a loop that is the first round.
+  void warn(const std::string& message) {
+    auto ran = static_cast<size_t>(next_ - frame_.function->code.instructions.data()) - 1;
+    SourceLocation place = place_of(*frame_.function, ran);
+    if (!warned_.insert({place.file, place.line}).second) return;
+    taeda::warn(Warning(Warning::UserWarning(), place, message, /*verbatim=*/true));
   }
 
  private:
@@ -408,9 +422,11 @@ class Machine {
   Value execute();
 
   Registers& registers_;
+  Machine* outer_;
   size_t bottom_;
   std::vector<Frame> frames_;
   std::vector<Value> contexts_;  // of the `with` statements that the program is in
+  std::set<std::pair<const char*, uint32_t>> warned_;
   Frame frame_{};
   const Instruction* next_ = nullptr;
 };
@@ -585,6 +601,11 @@ Value Machine::execute() {
 }
 
 }  // namespace
+
+void warn_from_program(const std::string& message) {
+  if (Machine* machine = registers().running) return machine->warn(message);
+  warn(message);
+}
 
 void Function::run(Stack& stack) const {
   TAEDA_CHECK(stack.size() >= code.parameters.size(), name, " takes ", code.parameters.size(),

@@ -105,7 +105,12 @@ std::string in_module(const Error& e) {
 void raise_warning(const Warning& warning) {
   WithGil gil;
   const bool deprecation = std::holds_alternative<Warning::DeprecationWarning>(warning.type());
-  check(PyErr_WarnEx(deprecation ? PyExc_DeprecationWarning : PyExc_UserWarning, warning.msg().c_str(), 1));
+  PyObject* category = deprecation ? PyExc_DeprecationWarning : PyExc_UserWarning;
+  const SourceLocation& place = warning.source_location();
+  const char* text = warning.msg().c_str();
+  bool of_program = warning.verbatim() && place.line > 0;
+  check(of_program ? PyErr_WarnExplicit(category, text, place.file, static_cast<int>(place.line), nullptr, nullptr)
+                   : PyErr_WarnEx(category, text, 1));
 }
 }  // namespace
 

@@ -23,7 +23,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any, NoReturn, TypeVar
 
-from taeda import _C
+from taeda import _C, ops
 from taeda.autograd.profiler_util import DeviceType, EventList, FunctionEvent, FunctionEventAvg, Interval
 
 __all__ = ["DeviceType", "EventList", "FunctionEvent", "FunctionEventAvg", "emit_itt", "emit_nvtx", "kineto_available",
@@ -247,6 +247,13 @@ class profile:
         self._recorded().export_stacks(path, metric)
 
 
+class _Tracing(threading.local):
+    depth = 0
+
+
+_tracing = _Tracing()  # while a thread's ops are recorded as a program, its marks are ops
+
+
 class record_function:
     """A mark in the profile, around a ``with`` block or each call of a decorated function.
 
@@ -261,7 +268,7 @@ class record_function:
     def __init__(self, name: str, args: str | None = None) -> None:
         self.name = name
         self.args = args
-        self._event = 0
+        self._event: Any = 0
 
     def __enter__(self) -> record_function:
         if not isinstance(self.name, str) or not isinstance(self.args, (str, type(None))):
@@ -269,11 +276,15 @@ class record_function:
                 f"record_function: name must be a str and args a str or None; got {type(self.name).__name__} and "
                 f"{type(self.args).__name__}"
             )
-        self._event = _C._profiler_enter(self.name, self.args)
+        enter = _C._profiler_enter if not _tracing.depth else ops.profiler._record_function_enter_new
+        self._event = enter(self.name, self.args)
         return self
 
     def __exit__(self, *exception: object) -> None:
-        _C._profiler_leave(self._event)
+        if isinstance(self._event, int):
+            _C._profiler_leave(self._event)
+        else:
+            ops.profiler._record_function_exit(self._event)
 
     def __call__(self, function: _F) -> _F:
         @functools.wraps(function)

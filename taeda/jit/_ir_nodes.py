@@ -211,11 +211,14 @@ class Node:
         return schema_of_node(self)
 
     def matches(self, schema: str) -> bool:
-        """Whether it calls the op with this schema."""
+        """Whether it calls the op with this schema, which may leave out the overload's name."""
         from taeda._schema.function_schema import FunctionSchema
 
-        found = self.op_schema()
-        return found is not None and str(found) == str(FunctionSchema(schema))
+        found, wanted = self.op_schema(), FunctionSchema(schema)
+        if found is None or wanted.overload_name not in ("", found.overload_name):
+            return False
+        plain = str(found) if wanted.overload_name else str(found).replace(f".{found.overload_name}(", "(", 1)
+        return plain == str(wanted)
 
     def sourceRange(self) -> str:
         """Where it stands in the program, with the lines around it; empty if nobody said."""

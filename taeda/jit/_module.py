@@ -583,9 +583,10 @@ def wrapped(module: nn.Module, memo: dict[int, RecursiveScriptModule]) -> Recurs
     made = _C._jit.Object(info.type)
     for name, type in info.attributes().items():
         child = children.get(name)
-        if type.kind() == "InterfaceType" and (child is None or not serves(child._info.type, type)):
+        held = child if child is not None else _held(module, name, type)
+        if type.kind() == "InterfaceType" and not (hasattr(held, "_c") and serves(held._c.type(), type)):
             raise RuntimeError(f"{info.name}: '{name}' lacks a method of the interface {type}, or has another form")
-        made.setattr(name, child._c if child is not None else _held(module, name, type))
+        made.setattr(name, held if child is None else child._c)
     python = {name: raw for base in reversed(_bases(module)) for name, raw in vars(base).items() if _stays(raw)}
     python |= {name: held.__func__ for name, held in vars(module).items()
                if isinstance(held, types.MethodType) and _stays(held.__func__)}  # fmt: skip

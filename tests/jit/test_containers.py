@@ -180,3 +180,26 @@ def test_pytorch_reads_awaits(tmp_path: Any) -> None:
 
 def lambda_free(x: Tensor) -> Tensor:
     return x + jit._awaitable_wait(jit._awaitable(noisy, 4))
+
+
+def test_a_union_of_containers_takes_the_one_that_holds_the_items() -> None:
+    def counts(x: int) -> dict[str, Tensor] | dict[str, int]:
+        found: dict[str, Tensor] | dict[str, int] = {"a": x, "b": 2}
+        return found
+
+    def names(x: str) -> list[Tensor] | list[str] | int:
+        found: list[Tensor] | list[str] | int = [x, "b"]
+        return found
+
+    assert jit.script(counts)(1) == {"a": 1, "b": 2} and jit.script(names)("a") == ["a", "b"]
+    with pytest.raises(RuntimeError, match="an item of the dict must be a Tensor"):
+        jit.CompilationUnit("def f():\n    x: Union[Dict[str, Tensor], Dict[str, int]] = {'a': 'b'}\n    return x")
+
+
+def test_a_list_of_floats_as_index_is_cut_to_whole_numbers() -> None:
+    def function(x: Tensor) -> Tensor:
+        places = [0.1, 1.9, 2.3]
+        return x[places] + x[[2.0, 1.0, 0.5]]
+
+    x = torch.arange(12.0).view(6, 2)
+    assert torch.equal(jit.script(function)(x), function(x))

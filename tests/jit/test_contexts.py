@@ -1,5 +1,7 @@
 """``with`` over objects of compiled classes."""
 
+import warnings
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -60,3 +62,30 @@ def test_an_exception_leaves_what_was_entered():
 @jit.script
 def make_lines() -> Lines:
     return Lines()
+
+
+def test_a_warning_is_given_where_the_program_stands(tmp_path: Path) -> None:
+    def warns() -> None:
+        warnings.warn("said", stacklevel=2)
+
+    def other() -> None:
+        warnings.warn("said", stacklevel=2)
+
+    def both(n: int) -> None:
+        for _ in range(n):
+            warns()
+            other()
+
+    program, lines = jit.script(both), [f.__code__.co_firstlineno + 1 for f in (warns, other)]
+    for _ in range(2):  # each run says it anew, but a loop once
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("default")
+            program(3)
+        assert [(w.filename, w.lineno, str(w.message)) for w in said] == [(__file__, n, "said") for n in lines]
+    jit.save(program, tmp_path / "warns.pt")
+    with pytest.warns(UserWarning, match="said") as known:
+        jit.load(tmp_path / "warns.pt")(1)
+    assert {w.filename for w in known} == {__file__}
+    with warnings.catch_warnings(), pytest.raises(UserWarning, match="said"):
+        warnings.simplefilter("error")
+        program(1)

@@ -7,7 +7,7 @@ from typing import Dict, Optional, Union  # noqa: UP035
 import pytest
 
 import taeda
-from taeda import _C
+from taeda import _C, jit
 from taeda._schema.types import IntType, TensorType
 from taeda.jit.ir import Graph, parse_ir
 from taeda.jit.source import Source, SourceRange
@@ -213,3 +213,11 @@ def test_texts_that_pytorch_prints():
         ours = parse_ir(text)
         ours.lint()
         assert ours.str() == text
+
+
+def test_a_node_matches_its_schema_with_or_without_the_overload():
+    node = jit.script(lambda x: x * 4).graph.findNode("aten::mul")
+    assert node.matches("aten::mul(Tensor self, Scalar other) -> Tensor")
+    assert node.matches("aten::mul.Scalar(Tensor self, Scalar other) -> Tensor")
+    assert not node.matches("aten::mul.Tensor(Tensor self, Scalar other) -> Tensor")
+    assert not node.matches("aten::mul(Tensor self, Tensor other) -> Tensor")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Optional, Tuple  # noqa: UP035 programs spell types so
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple  # noqa: UP035 programs spell types so
 
 import pytest
 
@@ -119,3 +119,28 @@ def test_constants_stay() -> None:
 
     with pytest.raises(RuntimeError, match="constant"):
         jit.script(Held()).n = 6
+
+
+# Exceptions that PyTorch raises are RuntimeError for some of these and ValueError for others.
+TYPES = ["frozenset[int]", "int[2]", "Tensor[Tensor]", "Tuple[Tensor, Tensor][Tensor]", "3", "Dict[str, nn.Module]"]
+
+
+@pytest.mark.parametrize("text", TYPES)
+def test_annotations_that_are_no_types(text: str) -> None:
+    source = f"def f(x: {text}):\n    return 1\n"
+    for kind in (RuntimeError, ValueError):
+        with pytest.raises(kind, match=r"is no type|class of modules"):
+            jit.CompilationUnit(source)
+
+
+class Bag(NamedTuple):
+    field: Absent  # type: ignore[name-defined] # noqa: F821
+    other: "int"  # noqa: UP037
+
+
+def test_a_field_of_a_named_tuple_without_type() -> None:
+    def takes(bag: Bag) -> int:
+        return 1
+
+    with pytest.raises(ValueError, match=r"'Absent' of Bag is not known(.|\n)*def takes"):
+        jit.script(takes)

@@ -256,3 +256,80 @@ def test_objects_of_a_program_and_of_python_are_compared() -> None:
 
     made = jit.script(lambda: Pair(2))()
     assert made == Pair(2) and (made == Pair(3)) is False and made.more(Pair(5)) == 7
+
+
+@jit.script
+class Point:
+    def __init__(self, x: int, y: int):
+        self.x = x
+        self.y = y
+
+    @staticmethod
+    def first_of(points: list[Point]) -> Point:
+        return points[0]
+
+    @staticmethod
+    def at(x: int) -> Point:
+        return Point.first_of([Point(x, x + 1)])
+
+
+def test_static_methods_of_a_class_name_it_in_types() -> None:
+    def use(x: int) -> tuple[int, int]:
+        point = Point.at(x)
+        return point.x, point.y
+
+    assert jit.script(use)(3) == (3, 4)
+
+
+@jit.interface
+class Adder:
+    def add(self, x: Tensor) -> Tensor:
+        pass
+
+
+@jit.script
+class AddsOne:
+    def __init__(self) -> None:
+        pass
+
+    def add(self, x: Tensor):
+        return x + 1
+
+
+class Adds(nn.Module):
+    adder: Adder
+
+    def __init__(self, adder: Any) -> None:
+        super().__init__()
+        self.adder = adder
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.adder.add(x)
+
+
+@jit.interface
+class Layer(nn.Module):
+    def forward(self, input: Tensor) -> Tensor:
+        pass
+
+
+class Around(nn.Module):
+    layer: Layer
+
+    def __init__(self, layer: nn.Module) -> None:
+        super().__init__()
+        self.layer = layer
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.layer.forward(x)
+
+
+def test_an_interface_as_attribute_takes_objects_of_classes() -> None:
+    for module in (Adds(AddsOne()), Around(nn.Sequential(Around(nn.ReLU()), Adds(AddsOne())))):
+        scripted = jit.script(module)
+        for program in (scripted, loaded(scripted)):
+            assert program(torch.ones(1)).tolist() == [2.0]
+    with pytest.raises(RuntimeError, match="lacks a method of the interface"):
+        jit.script(Adds(Point(1, 2)))
+    with pytest.raises(RuntimeError, match="lacks a method of the interface"):
+        jit.script(Adds(object()))

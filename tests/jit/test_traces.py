@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import warnings
 from typing import Any
@@ -274,3 +275,27 @@ def test_a_part_that_is_none_is_no_attribute() -> None:
             return x + 1
 
     assert not hasattr(jit.trace(Net(), torch.ones(2)), "part")
+
+
+def test_marks_of_profiles_are_recorded() -> None:
+    class Net(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            with torch.autograd.profiler.record_function("outer"):
+                y = x + 1
+                with torch.profiler.record_function("inner", "of two"):
+                    return y * 2
+
+    x = torch.ones(2)
+    traced = jit.trace(Net(), x)
+    mark, end = "profiler::_record_function_enter_new", "profiler::_record_function_exit"
+    assert kinds(traced) == [mark, "aten::add", mark, "aten::mul", end, end]
+    file = io.BytesIO()
+    jit.save(jit.freeze(traced.eval()), file)
+    file.seek(0)
+    for program in (traced, jit.load(file)):
+        with torch.profiler.profile() as profile:
+            assert program(x).tolist() == [4.0, 4.0]
+        assert [e.name for e in profile.events() if e.name in ("outer", "inner")] == ["outer", "inner"]
+    with torch.profiler.profile() as profile, torch.profiler.record_function("eager again"):
+        pass
+    assert profile.events()[0].name == "eager again"

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <cstdio>
 
+#include "jit/code.h"
 #include "jit/primitives/typed.h"
 #include "jit/primitives/utf8.h"
-#include "taeda/core/warn.h"
 
 namespace taeda::jit {
 
@@ -361,7 +361,7 @@ void print(Stack& stack, size_t count) {
   print_line(line + "\n");
 }
 
-void warn_with(std::string_view message, int64_t) { warn(std::string(message)); }
+void warn_with(std::string_view message, int64_t) { warn_from_program(std::string(message)); }
 
 constexpr Primitive kTable[] = {
     {"aten::str(t elem) -> str", typed<[](const Value& value) { return shown(value); }>},

@@ -46,7 +46,9 @@ constexpr Real log10_of = [](double a) { return pole(std::log10(a), a == 0); };
 constexpr Real log1p_of = [](double a) { return pole(std::log1p(a), a == -1); };
 constexpr Real atanh_of = [](double a) { return pole(std::atanh(a), a == 1 || a == -1); };
 constexpr Real gamma_of = [](double a) { return pole(std::tgamma(a), a <= 0 && a == std::floor(a)); };
-constexpr Real lgamma_of = [](double a) { return pole(std::lgamma(a), a <= 0 && a == std::floor(a)); };
+constexpr Real lgamma_of = [](double a) {
+  return pole(std::lgamma(a), a <= 0 && a == std::floor(a) && !std::isinf(a));
+};
 constexpr Real degrees_of = [](double a) { return a * (180.0 / M_PI); };
 constexpr Real radians_of = [](double a) { return a * (M_PI / 180.0); };
 

@@ -38,9 +38,9 @@ from taeda.jit.check.types import (
     optional,
     tuple_of,
 )
-from taeda.jit.check.values import Known
+from taeda.jit.check.values import Known, Namespace
 from taeda.jit.ir import Value
-from taeda.jit.parse.errors import CompileError, fail
+from taeda.jit.parse.errors import CompileError, UnknownType, fail
 from taeda.jit.source import SourceRange
 
 _PLAIN: dict[Any, Any] = {
@@ -81,7 +81,7 @@ def type_of_object(obj: Any, range: SourceRange | None = None) -> Any:
         fail(range, f"{getattr(obj, '__name__', obj)} does not say of what; write e.g. List[int]")
     if inspect.isclass(obj):
         return type_of_class(obj, range)
-    fail(range, f"{obj} is no type that programs have")
+    raise UnknownType(f"{obj} is no type that programs have", range)
 
 
 def type_of_class(cls: Any, range: SourceRange | None) -> Any:
@@ -108,8 +108,10 @@ def type_of_class(cls: Any, range: SourceRange | None) -> Any:
     if interface is not None:
         return interface
     if issubclass(cls, nn.Module):
-        fail(range, f"{cls.__name__} is a class of modules, of which each object has a type of its own; to pass modules"
-                    " around, declare an interface with taeda.jit.interface")  # fmt: skip
+        raise UnknownType(
+            f"{cls.__name__} is a class of modules, of which each object has a type of its own; to pass modules around,"
+            " declare an interface with taeda.jit.interface", range,
+        )  # fmt: skip
     return class_of(cls, range).type
 
 
@@ -121,7 +123,7 @@ def named_tuple_type(cls: Any, range: SourceRange | None) -> Any:
     found = []
     for name in cls._fields:
         hint = hints.get(name, taeda.Tensor)
-        if isinstance(hint, (str, typing.ForwardRef)):
+        while isinstance(hint, (str, typing.ForwardRef)):
             text = hint if isinstance(hint, str) else hint.__forward_arg__
             hint = _evaluate_text(text, cls, range)
         found.append(type_of_object(hint, range))
@@ -135,7 +137,7 @@ def _evaluate_text(text: str, cls: Any, range: SourceRange | None) -> Any:
     try:
         return eval(text, {"Tensor": taeda.Tensor, **scope}, vars(typing))
     except Exception as error:
-        fail(range, f"the type {text!r} of {cls.__name__} is not known: {error}")
+        raise UnknownType(f"the type {text!r} of {cls.__name__} is not known: {error}", range) from None
 
 
 def _generic(origin: Any, args: tuple[Any, ...], inner: Any, range: SourceRange | None) -> Any:
@@ -267,7 +269,7 @@ def evaluate(emitter: Emitter, node: ast.expr) -> Any:
         return found.obj
     if isinstance(node, ast.Attribute):
         owner = evaluate(emitter, node.value)
-        if hasattr(owner, "find") and not isinstance(owner, type):
+        if isinstance(owner, Namespace):
             found = owner.find(node.attr, place)
             return found.obj if isinstance(found, Known) else found
         if not hasattr(owner, node.attr):
@@ -276,7 +278,10 @@ def evaluate(emitter: Emitter, node: ast.expr) -> Any:
     if isinstance(node, ast.Subscript):
         args = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         given = tuple(evaluate(emitter, a) for a in args)
-        return evaluate(emitter, node.value)[given if len(given) > 1 else given[0]]
+        try:
+            return evaluate(emitter, node.value)[given if len(given) > 1 else given[0]]
+        except TypeError as error:
+            raise UnknownType(f"{ast.unparse(node)} is no type: {error}", place) from None
     if isinstance(node, ast.Constant):
         return node.value
     if isinstance(node, ast.List):

@@ -527,6 +527,12 @@ def _object_attribute(emitter: Emitter, owner: Any, name: str, range: SourceRang
     return _left_to_python(owner, info, name)
 
 
+def static_method(cls: type, name: str) -> Function | None:
+    """The function of a class that is compiled, or is being compiled: its annotations may name the class."""
+    info = _BY_CLASS.get(cls)
+    return info.static_methods.get(name) if info is not None else None
+
+
 def _left_to_python(owner: Value, info: ClassInfo, name: str) -> Any:
     """A class method, or a method that was marked as one that programs do not hold."""
     raw = inspect.getattr_static(info.python_class, name, None) if info.python_class is not None else None

@@ -485,18 +485,33 @@ def _tuple(emitter: Emitter, node: ast.Tuple, hint: Any) -> Any:
 
 @handles(ast.List)
 def _list(emitter: Emitter, node: ast.List, hint: Any) -> Any:
-    if hint is not None and hint.kind() == "OptionalType":
-        hint = hint.containedTypes()[0]
-    if hint is not None and hint.kind() == "UnionType":
-        hint = next((t for t in hint.containedTypes() if t.kind() == "ListType"), None)
-    element = hint.containedTypes()[0] if hint is not None and hint.kind() == "ListType" else None
+    wanted = _containers(hint, "ListType")
+    hint = wanted[0] if wanted else hint
+    element = wanted[0].containedTypes()[0] if len(wanted) == 1 else None
     if any(isinstance(e, ast.Starred) for e in node.elts):
         return _joined_list(emitter, node, hint)
     items = _starred(emitter, node.elts, [element] * len(node.elts))
     if any(isinstance(i, Sugar) and not isinstance(i, (TupleOf, RangeOf)) and not _plain(i) for i in items):
         return TupleOf(tuple(items), None, True)
     place = emitter.range(node)
-    return emitter.list_value([emitter.value(i, place, element) for i in items], place, hint)
+    values = [emitter.value(i, place, element) for i in items]
+    return emitter.list_value(values, place, _holding(wanted, values) or hint)
+
+
+def _containers(hint: Any, kind: str) -> list[Any]:
+    """The types of the kind that a hint names: itself, or members of a union."""
+    if hint is None:
+        return []
+    members = hint.containedTypes() if hint.kind() in ("OptionalType", "UnionType") else [hint]
+    return [type for type in members if type.kind() == kind]
+
+
+def _holding(wanted: list[Any], *columns: list[Value]) -> Any:
+    """The first of the containers that can hold the values, a column for each of its types; else the first."""
+    for type in wanted:
+        if all(v.static_type.isSubtypeOf(held) for held, c in zip(type.containedTypes(), columns) for v in c):
+            return type
+    return wanted[0] if wanted else None
 
 
 def _joined_list(emitter: Emitter, node: ast.List, hint: Any) -> Any:
@@ -530,12 +545,8 @@ def _plain(what: Any) -> bool:
 @handles(ast.Dict)
 def _dict(emitter: Emitter, node: ast.Dict, hint: Any) -> Any:
     place = emitter.range(node)
-    if hint is not None and hint.kind() in ("OptionalType", "UnionType"):
-        hint = next((t for t in hint.containedTypes() if t.kind() == "DictType"), None)
-    if hint is not None and hint.kind() == "DictType":
-        key, value = hint.containedTypes()
-    else:
-        key = value = None
+    wanted = _containers(hint, "DictType")
+    key, value = wanted[0].containedTypes() if len(wanted) == 1 else (None, None)
     parts: list[Value] = []
     spread = []
     for k, v in zip(node.keys, node.values):
@@ -544,7 +555,8 @@ def _dict(emitter: Emitter, node: ast.Dict, hint: Any) -> Any:
             continue
         parts.append(emitter.expression_value(k, key))
         parts.append(emitter.expression_value(v, value))
-    if hint is None or hint.kind() != "DictType":
+    hint = _holding(wanted, parts[0::2], parts[1::2])
+    if hint is None:
         hint = dict_of(_common(parts[0::2], STR), _common(parts[1::2], TENSOR))
         if not parts and spread:
             hint = spread[0].static_type

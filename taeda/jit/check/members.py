@@ -129,6 +129,8 @@ _LEFT_TO_PROGRAM = (str, list, dict, tuple, int, float, complex, bool)
 
 
 def _of_known(emitter: Emitter, owner: Any, name: str, range: SourceRange | None) -> Any:
+    from taeda.jit.check.classes import static_method
+
     if not isinstance(owner, Known):
         return None
     obj = owner.obj
@@ -147,6 +149,8 @@ def _of_known(emitter: Emitter, owner: Any, name: str, range: SourceRange | None
     if not hasattr(obj, name):
         what = f"module {obj.__name__}" if inspect.ismodule(obj) else owner.what()
         fail(range, f"{what} has no '{name}'")
+    if isinstance(obj, type) and (own := static_method(obj, name)) is not None:
+        return Known(own)
     raw = getattr(obj, name)
     if inspect.isclass(obj) and isinstance(inspect.getattr_static(obj, name, None), property):
         return BoundPython(owner, raw)

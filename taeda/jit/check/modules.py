@@ -173,6 +173,9 @@ def method_of(info: ModuleInfo, name: str) -> Function | None:
     found = info.methods.get(name)
     if found is not None:
         return found
+    if name == "forward" and _is_plain_sequential(info):
+        info.methods[name] = _sequential_forward(info)
+        return info.methods[name]
     raw = vars(info.example).get(name) or inspect.getattr_static(type(info.example), name, None)
     raw = getattr(raw, "function", raw) if type(raw).__name__ == "_CompiledMethod" else raw
     if isinstance(raw, types_method):
@@ -686,24 +689,16 @@ def _call_hook(emitter: Emitter, hook: Any, owner: Value, args: list[Any], range
 
 def _forward(emitter: Emitter, info: ModuleInfo, owner: Value, args: list[Any], kwargs: dict[str, Any],
              range: SourceRange | None) -> Any:  # fmt: skip
-    if isinstance(info.example, nn.Sequential) and type(info.example).forward is nn.Sequential.forward:
-        return sequential(emitter, owner, args, range)
     forward = emitter.attribute(owner, "forward", range)
     return emitter.call(forward, args, kwargs, range)
 
 
-def sequential(emitter: Emitter, owner: Value, args: list[Any], range: SourceRange | None) -> Any:
-    """One module after the other."""
-    from taeda.jit.check.classes import call_method
-
-    info = info_of(owner)
-    assert isinstance(info, ModuleInfo)
-    if "forward" not in info.methods:
-        info.methods["forward"] = _sequential_forward(info)
-    return call_method(emitter, owner, info.methods["forward"], "forward", args, {}, range)
+def _is_plain_sequential(info: ModuleInfo) -> bool:
+    return isinstance(info.example, nn.Sequential) and type(info.example).forward is nn.Sequential.forward
 
 
 def _sequential_forward(info: ModuleInfo) -> Function:
+    """One module after the other."""
     from taeda.jit.parse.definition import parse_text
 
     first = next((c for c in info.children.values()), None)
@@ -721,10 +716,6 @@ def _sequential_forward(info: ModuleInfo) -> Function:
 
 def entry_point(info: ModuleInfo) -> Function | None:
     """The function of a module's forward; None if it has none."""
-    if isinstance(info.example, nn.Sequential) and type(info.example).forward is nn.Sequential.forward:
-        if "forward" not in info.methods:
-            info.methods["forward"] = _sequential_forward(info)
-        return info.methods["forward"]
     if type(info.example).forward is nn.Module.forward and "forward" not in vars(info.example):
         return None
     return method_of(info, "forward")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+import taeda
 from taeda import Tensor
 from taeda.jit.check import operators
 from taeda.jit.check.emitter import Emitter, handles
 from taeda.jit.check.iteration import tuple_item
-from taeda.jit.check.types import BOOL, INT, NONE, TENSOR, is_static_tuple, optional
+from taeda.jit.check.types import BOOL, FLOAT, INT, NONE, TENSOR, is_static_tuple, optional
 from taeda.jit.check.values import Known, RangeOf, SliceOf, TupleOf
 from taeda.jit.ir import Value
 from taeda.jit.parse.errors import fail
@@ -263,7 +264,9 @@ def _index_value(emitter: Emitter, what: Any, range: SourceRange) -> Value:
     if value.static_type is BOOL:
         return emitter.op_value("aten::tensor", [value], range)
     if value.static_type.kind() == "ListType" and value.static_type.containedTypes()[0] is not TENSOR:
-        return emitter.op_value("aten::tensor", [value], range)
+        # Numbers with fractions are cut off, as Python's calls do it.
+        dtype = taeda.int64 if value.static_type.containedTypes()[0] is FLOAT else None
+        return emitter.value(emitter.op("aten::tensor", [value], {"dtype": Known(dtype)}, range), range)
     return value
 
 

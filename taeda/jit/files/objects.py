@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from taeda import _C
@@ -35,6 +36,19 @@ def state_of(value: Any) -> tuple[str, list[tuple[str, Any, Any]] | State]:
         return type._name, State(call_method(held, "__getstate__"), method.schema.returns[0].type)
     with plain_objects():
         return type._name, [(name, kind, held.getattr(name)) for name, kind, _ in _C._class_attributes(type)]
+
+
+def behind_interfaces(value: Any) -> Iterator[Any]:
+    """The classes of what an object, and the objects in it, hold in attributes whose type is an interface."""
+    with plain_objects():
+        for name, kind, _ in _C._class_attributes(value.type()):
+            if kind.kind() not in ("ClassType", "InterfaceType"):
+                continue
+            held = _inner(value.getattr(name))
+            if isinstance(held, _C._jit.Object):
+                if kind.kind() == "InterfaceType":
+                    yield held.type()
+                yield from behind_interfaces(held)
 
 
 def method_of(type: Any, name: str) -> Any:

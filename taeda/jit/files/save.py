@@ -17,6 +17,7 @@ from taeda.jit.files.archive import ProgramWriter
 from taeda.jit.files.definitions import Definitions
 from taeda.jit.files.instructions import write_instructions
 from taeda.jit.files.kept import texts_of
+from taeda.jit.files.objects import behind_interfaces
 from taeda.jit.files.pickle_writer import PickleWriter
 
 _PLACEHOLDER = "__torch__.PlaceholderModule"
@@ -54,7 +55,8 @@ def to_bytes(m: Any, extra_files: dict[str, Any] | None = None) -> bytes:
 def _write(m: Any, file: IO[bytes], folder: str, extra_files: dict[str, Any], needs_instructions: bool) -> None:
     definitions = Definitions()
     held = _placeholder(m, definitions) if isinstance(m, ScriptFunction) else m._c
-    definitions.need_type(held.type())
+    for type in (held.type(), *behind_interfaces(held)):
+        definitions.need_type(type)
     texts = texts_of(held.type(), definitions, m if isinstance(m, ScriptFunction) else None, needs_instructions)
     writer = ProgramWriter(file, folder)
     for name, content in extra_files.items():

@@ -36,5 +36,9 @@ def not_supported(range: SourceRange | None, message: str) -> NoReturn:
     raise NotSupportedError(message, range)
 
 
+class UnknownType(CompileError, ValueError):
+    """An annotation that stands for no type of programs."""
+
+
 class DeclaredOutside(CompileError, ValueError):
     """An annotation of an attribute that stands outside of ``__init__``."""

@@ -11,6 +11,7 @@ from taeda import _C, Tensor
 from taeda._schema.recorder import SizeRecorder
 from taeda._schema.symbols import SymNode, _Symbol
 from taeda._schema.types import DictType, FloatType, IntType, ListType, StringType, TensorType, Type
+from taeda.autograd.profiler import _tracing as marks
 from taeda.jit._graph import ScriptObject
 from taeda.jit._ir_types import FunctionType
 from taeda.jit.ir import Graph, Node, Value
@@ -81,11 +82,13 @@ class Recorder(SizeRecorder):
         super().__enter__()
         self._former = _C._set_capture(self.call)
         state.recorders.append(self)
+        marks.depth += 1
         self.listens = True
         return self
 
     def __exit__(self, *error: Any) -> None:
         self.listens = False
+        marks.depth -= 1
         state.recorders.pop()
         _C._set_capture(self._former)
         super().__exit__(*error)
