@@ -41,8 +41,8 @@ def broadcast_shapes(*shapes: Any) -> Any:
     """The shape that shapes (sequences of ints, or ints) broadcast to; RuntimeError if they do not."""
     result: list[int] = []
     for shape in shapes:
-        several = shape if isinstance(shape, (int, tuple, list)) else _sizes(shape)
-        sizes = [several] if isinstance(several, int) else list(several)
+        several = shape if isinstance(shape, (int, taeda.SymInt, tuple, list)) else _sizes(shape)
+        sizes = [several] if isinstance(several, (int, taeda.SymInt)) else list(several)
         result = [1] * (len(sizes) - len(result)) + result
         for i, size in enumerate(reversed(sizes), 1):
             if size < 0:

@@ -73,6 +73,8 @@ class OpOverload(_C._OpBase):
         """``namespace::name.overload``."""
         return f"{self._qualified_name}.{self._overloadname}" if self._overloadname else self._qualified_name
 
+    _name = property(name)
+
     def __repr__(self) -> str:
         return f"<OpOverload(op='{self.namespace}.{self._opname}', overload='{self._overloadname or 'default'}')>"
 

@@ -332,6 +332,12 @@ def _pairs(where: str, value: Any, wanted: Any) -> Iterator[tuple[str, Any, Any]
             f"taeda.export.export: {where} is a {type(value).__name__} of {len(children)}; dynamic_shapes says "
             f"{len(wanted)} of it",
         )
+    if isinstance(wanted, Mapping) and isinstance(value, Mapping) and (absent := [k for k in wanted if k not in value]):
+        raise UserError(
+            UserErrorType.INVALID_INPUT,
+            f"taeda.export.export: dynamic_shapes names {', '.join(map(repr, absent))} of {where}, which has "
+            f"{', '.join(map(repr, value)) or 'nothing'}",
+        )
     for key, child in zip(keys, children):
         try:
             inner = wanted.get(key) if isinstance(wanted, Mapping) else wanted[key]

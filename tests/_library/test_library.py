@@ -54,7 +54,7 @@ def test_op_objects() -> None:
     )
     assert repr(op) == "<OpOverload(op='aten.add', overload='Tensor')>"
     assert op.overloadpacket is ops.aten.add and {"Tensor", "Scalar", "out"} <= set(ops.aten.add.overloads())
-    assert ops.aten.relu.default.name() == "aten::relu"
+    assert ops.aten.relu.default.name() == ops.aten.relu.default._name == "aten::relu"
     assert "add" in dir(ops.aten) and "aten" in dir(ops)
     assert pickle.loads(pickle.dumps(op)) is op
 

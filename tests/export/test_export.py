@@ -382,3 +382,14 @@ def test_a_program_moves_to_another_device():
     program = move_to_device_pass(export.export(Tied(), (taeda.tensor([1]),)), {"cpu": "meta"})
     assert program.module()(taeda.zeros(1, dtype=taeda.int64, device="meta")).shape == (1, 5)
     assert {v.device.type for v in program.state_dict.values()} == {"meta"}
+
+
+def test_keys_that_no_argument_has_are_refused():
+    class Net(nn.Module):
+        def forward(self, x):
+            return x["a"]["b"] + 1
+
+    example, n = ({"a": {"b": taeda.ones(4)}},), Dim("n")
+    export.export(Net(), example, dynamic_shapes=({"a": {"b": {0: n}}},))
+    with pytest.raises(UserError, match=r"names 'B' of x\['a'\], which has 'b'"):
+        export.export(Net(), example, dynamic_shapes=({"a": {"B": {0: n}}},))

@@ -218,8 +218,9 @@ class Recording(Capture):
             with self.quiet(), _disable_current_modes():  # the graph copies its constants: writes go to the copy
                 result = result.clone()
         self._note(node, result, self._shadow_call(op, args, kwargs, given, names))
-        if known_result is not None and isinstance(result, Tensor):
-            self._known[id(result)] = known_result
+        for made, known in zip(pytree.tree_leaves(result), pytree.tree_leaves(known_result)):
+            if isinstance(known, Tensor):
+                self._known[id(made)] = known
         self.describe(node, result)
         return result
 
@@ -227,8 +228,8 @@ class Recording(Capture):
     def _asks_for_values(op: OpOverload) -> bool:
         return op._opname in _READS_VALUES or Tag.data_dependent_output in op.tags
 
-    def _known_result(self, op: OpOverload, args: Any, kwargs: Any) -> Tensor | None:
-        """The value of an op on constants, which the program may ask for; None for what only the graph's run tells."""
+    def _known_result(self, op: OpOverload, args: Any, kwargs: Any) -> Any:
+        """What an op gives of constants, which the program may ask for; None for what only the graph's run tells."""
         leaves = [x for x in pytree.tree_leaves((args, kwargs)) if isinstance(x, Tensor)]
         fresh = op._opname == "lift_fresh" and not isinstance(args[0], FakeTensor)
         is_known = fresh or (bool(leaves) and all(id(x) in self._known for x in leaves))
@@ -242,8 +243,7 @@ class Recording(Capture):
             if fresh:
                 return args[0].clone()
             known = [self._known[id(x)] for x in leaves]
-            result = op(*_exchanged(args, leaves, known), **kwargs)
-        return result if isinstance(result, Tensor) else None
+            return op(*_exchanged(args, leaves, known), **kwargs)
 
     def _note(self, node: Node, result: Any, shadow: Any) -> None:
         several = isinstance(result, (tuple, list)) and isinstance(shadow, (tuple, list))

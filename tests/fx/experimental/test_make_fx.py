@@ -271,3 +271,18 @@ def test_symbols_in_values() -> None:
 def test_sizes_that_change_in_place(mode: str) -> None:
     graph = make_fx(lambda x: x.clone().unsqueeze_(-1).t_() * 2, tracing_mode=mode)(torch.ones(3))
     assert "t_ = torch.ops.aten.t_.default(unsqueeze_)" in graph.code and graph(torch.ones(3)).shape == (1, 3)
+
+
+@pytest.mark.parametrize("mode", ["real", "fake", "symbolic"])
+def test_values_of_parts_of_constants(mode: str) -> None:
+    def function(x: torch.Tensor) -> Any:
+        (part,) = torch.tensor([2]).unbind(0)
+        part.add_(1)
+        return x * part.item()
+
+    assert make_fx(function, tracing_mode=mode)(torch.ones(2))(torch.ones(2)).tolist() == [3.0, 3.0]
+
+
+def test_a_size_is_a_shape_to_broadcast() -> None:
+    graph = make_fx(lambda x, y: x.expand(torch.broadcast_shapes(x.shape, y.shape[0])), tracing_mode="symbolic")
+    assert graph(torch.ones(3, 1), torch.ones(5))(torch.ones(2, 1), torch.ones(4)).shape == (2, 4)
