@@ -23,7 +23,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any, NoReturn, TypeVar
 
-from taeda import _C, ops
+from taeda import _C
 from taeda.autograd.profiler_util import DeviceType, EventList, FunctionEvent, FunctionEventAvg, Interval
 
 __all__ = ["DeviceType", "EventList", "FunctionEvent", "FunctionEventAvg", "emit_itt", "emit_nvtx", "kineto_available",
@@ -247,11 +247,15 @@ class profile:
         self._recorded().export_stacks(path, metric)
 
 
-class _Tracing(threading.local):
-    depth = 0
+class _Marks(threading.local):
+    """How a thread's marks begin and end. Who records its ops as a program has them be ops, too."""
+
+    def __init__(self) -> None:
+        self.begin: Callable[[str, str | None], Any] = _C._profiler_enter
+        self.end: Callable[[Any], Any] = _C._profiler_leave
 
 
-_tracing = _Tracing()  # while a thread's ops are recorded as a program, its marks are ops
+_marks = _Marks()
 
 
 class record_function:
@@ -269,6 +273,7 @@ class record_function:
         self.name = name
         self.args = args
         self._event: Any = 0
+        self._end: Callable[[Any], Any] = _C._profiler_leave
 
     def __enter__(self) -> record_function:
         if not isinstance(self.name, str) or not isinstance(self.args, (str, type(None))):
@@ -276,15 +281,11 @@ class record_function:
                 f"record_function: name must be a str and args a str or None; got {type(self.name).__name__} and "
                 f"{type(self.args).__name__}"
             )
-        enter = _C._profiler_enter if not _tracing.depth else ops.profiler._record_function_enter_new
-        self._event = enter(self.name, self.args)
+        self._end, self._event = _marks.end, _marks.begin(self.name, self.args)
         return self
 
     def __exit__(self, *exception: object) -> None:
-        if isinstance(self._event, int):
-            _C._profiler_leave(self._event)
-        else:
-            ops.profiler._record_function_exit(self._event)
+        self._end(self._event)
 
     def __call__(self, function: _F) -> _F:
         @functools.wraps(function)

@@ -333,3 +333,23 @@ def test_an_interface_as_attribute_takes_objects_of_classes() -> None:
         jit.script(Adds(Point(1, 2)))
     with pytest.raises(RuntimeError, match="lacks a method of the interface"):
         jit.script(Adds(object()))
+
+
+def test_of_classes_with_one_name_the_one_that_python_made_is_compiled() -> None:
+    found = []
+    for large in (True, False):
+        if large:
+
+            class Size:
+                def value(self) -> int:
+                    return 100
+
+        else:
+
+            class Size:  # type: ignore[no-redef]
+                def value(self) -> int:
+                    return 1
+
+        jit.script(Size)
+        found.append(jit.script(lambda: Size().value())())
+    assert found == [100, 1]

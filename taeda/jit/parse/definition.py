@@ -9,6 +9,7 @@ import linecache
 import re
 import sys
 import textwrap
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -175,11 +176,36 @@ def class_definition(cls: type) -> tuple[ast.ClassDef, Source]:
     Raises:
         CompileError: there is no source.
     """
+    code = _code_within(cls)
     tree, source = source_of(cls)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ClassDef) and node.name == cls.__name__:
-            return node, source
+    found = _class_in(tree, source, cls.__name__, code)
+    if found is None and code is not None:  # Python took the first class of this name, in another branch perhaps
+        whole = _lines(code.co_filename, 1, "".join(linecache.getlines(code.co_filename)))
+        if (elsewhere := _class_in(*whole, cls.__name__, code)) is not None:
+            return elsewhere, whole[1]
+        found = _class_in(tree, source, cls.__name__, None)  # the code is generated
+    if found is not None:
+        return found, source
     fail(None, f"taeda.jit.script: the source of the class {cls.__name__} holds no such class")
+
+
+def _code_within(cls: type) -> types.CodeType | None:
+    """The code of a function that is written in the class; None if there is none."""
+    for member in vars(cls).values():
+        function = member.fget if isinstance(member, property) else getattr(member, "__func__", member)
+        if inspect.isfunction(function) and function.__qualname__ == f"{cls.__qualname__}.{function.__name__}":
+            return function.__code__
+    return None
+
+
+def _class_in(tree: ast.Module, source: Source, name: str, code: types.CodeType | None) -> ast.ClassDef | None:
+    """The class of a name that holds the code; None if there is none."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef) and node.name == name:
+            line = 0 if code is None else code.co_firstlineno - source.first_line + 1
+            if code is None or node.lineno <= line <= (node.end_lineno or line):
+                return node
+    return None
 
 
 def uncached() -> None:

@@ -7,11 +7,11 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from taeda import _C, Tensor
+from taeda import _C, Tensor, ops
 from taeda._schema.recorder import SizeRecorder
 from taeda._schema.symbols import SymNode, _Symbol
 from taeda._schema.types import DictType, FloatType, IntType, ListType, StringType, TensorType, Type
-from taeda.autograd.profiler import _tracing as marks
+from taeda.autograd.profiler import _marks as marks
 from taeda.jit._graph import ScriptObject
 from taeda.jit._ir_types import FunctionType
 from taeda.jit.ir import Graph, Node, Value
@@ -82,13 +82,15 @@ class Recorder(SizeRecorder):
         super().__enter__()
         self._former = _C._set_capture(self.call)
         state.recorders.append(self)
-        marks.depth += 1
+        self._marks = marks.begin, marks.end
+        profiler: Any = ops.profiler
+        marks.begin, marks.end = profiler._record_function_enter_new, profiler._record_function_exit
         self.listens = True
         return self
 
     def __exit__(self, *error: Any) -> None:
         self.listens = False
-        marks.depth -= 1
+        marks.begin, marks.end = self._marks
         state.recorders.pop()
         _C._set_capture(self._former)
         super().__exit__(*error)
