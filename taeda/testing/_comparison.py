@@ -53,12 +53,13 @@ class _Options:
                 f"taeda.testing.assert_close: give rtol and atol or neither; got rtol={self.rtol}, atol={self.atol}"
             )
 
-    def tolerances(self, *dtypes: taeda.dtype) -> tuple[float, float]:
-        """What was asked for, else the loosest default among ``dtypes``."""
-        if self.rtol is not None and self.atol is not None:
-            return self.rtol, self.atol
-        defaults = [_TOLERANCES.get(str(dtype).rpartition(".")[2], (0.0, 0.0)) for dtype in dtypes]
-        return max(rtol for rtol, _ in defaults), max(atol for _, atol in defaults)
+
+def tolerances(rtol: float | None, atol: float | None, *dtypes: taeda.dtype) -> tuple[float, float]:
+    """What was asked for, else the loosest default among ``dtypes``."""
+    if rtol is not None and atol is not None:
+        return rtol, atol
+    defaults = [_TOLERANCES.get(str(dtype).rpartition(".")[2], (0.0, 0.0)) for dtype in dtypes]
+    return max(rtol for rtol, _ in defaults), max(atol for _, atol in defaults)
 
 
 def assert_close(
@@ -209,7 +210,7 @@ def _compare_numbers(actual: Any, expected: Any, path: tuple[Any, ...], options:
     if options.check_dtype and type(actual) is not type(expected):
         names = f"{type(actual).__name__} and {type(expected).__name__}"
         raise _Mismatch(f"the numbers are of different types: {names}; check_dtype=False compares values alone", path)
-    rtol, atol = options.tolerances(*(_dtype_of_number(value) for value in (actual, expected)))
+    rtol, atol = tolerances(options.rtol, options.atol, *(_dtype_of_number(value) for value in (actual, expected)))
     if actual == expected or (options.equal_nan and cmath.isnan(actual) and cmath.isnan(expected)):
         return
     difference = abs(actual - expected)
@@ -259,7 +260,7 @@ def _compare_tensors(actual: Tensor, expected: Tensor, path: tuple[Any, ...], op
         if actual.is_meta and expected.is_meta:
             return  # neither has values
         raise _Mismatch("a meta tensor has no values to compare with the other's", path)
-    rtol, atol = options.tolerances(actual.dtype, expected.dtype)
+    rtol, atol = tolerances(options.rtol, options.atol, actual.dtype, expected.dtype)
     left, right = _comparable(actual, expected)
     close = taeda.isclose(left, right, rtol=rtol, atol=atol, equal_nan=options.equal_nan)
     if not bool(close.all()):
