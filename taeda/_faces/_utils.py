@@ -66,3 +66,46 @@ def _set_obj_state(obj: Any, state: Any) -> Any:
     for name, value in (slots or {}).items():
         setattr(obj, name, value)
     return obj
+
+
+def _get_available_device_type() -> str | None:
+    """The type of the accelerator, if there is one."""
+    accelerator = taeda.accelerator.current_accelerator(check_available=True)
+    return None if accelerator is None else accelerator.type
+
+
+def _get_device_module(device_type: str) -> Any:
+    """taeda.cuda and its kin.
+
+    Raises:
+        RuntimeError: there is no such module.
+    """
+    module = getattr(taeda, device_type, None)
+    if module is None:
+        raise RuntimeError(f"taeda._utils._get_device_module: no module for the device {device_type!r}")
+    return module
+
+
+def _get_all_device_indices() -> list[int] | None:
+    """The numbers of the accelerators, if there are any."""
+    kind = _get_available_device_type()
+    return None if kind is None else list(range(_get_device_module(kind).device_count()))
+
+
+def _import_dotted_name(name: str) -> Any:
+    """What a name with dots stands for, whose first part is a module."""
+    first, *rest = name.split(".")
+    found = __import__(first)
+    for part in rest:
+        found = getattr(found, part)
+    return found
+
+
+class classproperty:
+    """A property of the class."""
+
+    def __init__(self, func: Any) -> None:
+        self.func = func
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        return self.func(owner)

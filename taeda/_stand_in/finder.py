@@ -11,11 +11,13 @@ import importlib.util
 import os
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 import taeda
+from taeda._stand_in import private
 
 _HEAP_TYPE = 1 << 9  # of a class that was made at run time, unlike those of C
 NATIVE = {"torch._C._distributed_c10d": "taeda.distributed._c10d"}  # what PyTorch has in C++, by where it is here
@@ -46,7 +48,7 @@ def _enter(name: str) -> None:
     module = sys.modules[name]
     sys.modules.setdefault(_torchs(name), module)
     _rename(module)
-    if type(module) is not ModuleType:
+    if not isinstance(module, ModuleType):
         return
     own = vars(module).get("__getattr__")
 
@@ -54,8 +56,12 @@ def _enter(name: str) -> None:
         try:
             if own is not None:
                 return own(attribute)
-            reason = _HINT
+            raise AttributeError("has no attribute")
         except AttributeError as error:
+            with suppress(LookupError):
+                if getattr(module.__spec__, "_initializing", False) or attribute.startswith("__"):
+                    raise LookupError(attribute) from error
+                return private.find(name.partition(".")[2], attribute)
             reason = _HINT if "has no attribute" in str(error) else str(error)
         text = f"module '{_torchs(name)}' has no attribute '{attribute}'"
         if not attribute.startswith("__"):

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import taeda
 from taeda import Tensor
+from taeda.utils import _foreach_utils
 from taeda.utils.hooks import RemovableHandle
 
 from ._saving import cast_state, index_params, match_params
@@ -159,6 +160,14 @@ class Optimizer:
         self._optimizer_state_dict_post_hooks: OrderedDict[int, Callable[..., Any]] = OrderedDict()
         self._optimizer_load_state_dict_pre_hooks: OrderedDict[int, Callable[..., Any]] = OrderedDict()
         self._optimizer_load_state_dict_post_hooks: OrderedDict[int, Callable[..., Any]] = OrderedDict()
+
+    @staticmethod
+    def _group_tensors_by_device_and_dtype(tensorlistlist: Any, with_indices: bool = False) -> Any:
+        """For optimisers that take for-each functions; see `taeda.utils._foreach_utils`."""
+        return _foreach_utils._group_tensors_by_device_and_dtype(tensorlistlist, with_indices)
+
+    def _cuda_graph_capture_health_check(self) -> None:
+        """For optimisers that ask before each step: no graph of a device is being captured."""
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Does one update; ``closure``, if given, computes the loss again and returns it."""

@@ -2,6 +2,7 @@
 """What a program takes over from the Python around it."""
 
 import io
+import itertools
 import pickle
 import types
 import warnings
@@ -319,3 +320,14 @@ def test_graphs_from_texts():
 
 
 torch = taeda
+
+
+def test_a_bool_and_something_else_give_a_bool():
+    def mixed(flag: bool, n: int, xs: list[int]):
+        window = n and n > 1
+        return window, flag and n, n or flag, (len(xs) > 1) and xs, flag and n > 1 and n, n and n
+
+    scripted = taeda.jit.script(mixed)
+    for values in itertools.product((True, False), (0, 1, 5), ([], [1, 2])):
+        *bools, both = mixed(*values)
+        assert scripted(*values) == (*map(bool, bools), both)

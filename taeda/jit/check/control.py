@@ -197,6 +197,9 @@ def _joined(emitter: Emitter, node: Any, name: str, first: Any, second: Any, sid
     if values is None:
         return None
     type = _joined_type(emitter, name, values)
+    if type is None and name == "$chosen" and any(v is not None and v.static_type is BOOL for v in values):
+        values = [_as_bool(emitter, side[0], v, range) for side, v in zip((first, second), values)]
+        type = BOOL
     if type is None:
         emitter.frame.names.pop(name, None)
         types = " in one branch and ".join(f"a {v.static_type}" for v in values if v is not None)
@@ -238,6 +241,17 @@ def _materialised(emitter: Emitter, name: str, ways: Any, sides: list[Any]) -> l
                 emitter.frame.lost[name] = f"'{name}' is not the same in both branches of an 'if', and no value"
                 return None
     return values
+
+
+def _as_bool(emitter: Emitter, frame: Frame, value: Value | None, range: SourceRange | None) -> Value | None:
+    """At the end of a branch: whether ``value`` counts as true, which is what PyTorch makes of ``flag and number``."""
+    from taeda.jit.check.conditions import truth
+
+    if value is None:
+        return None
+    with emitter.graph.insert_point_guard(frame.block):
+        test = truth(emitter, value, range)
+        return test.value if test.answer is None else emitter.value(Known(test.answer), range)
 
 
 def _joined_type(emitter: Emitter, name: str, values: list[Value | None]) -> Any:

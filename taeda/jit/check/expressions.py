@@ -274,7 +274,8 @@ def _chosen(emitter: Emitter, nodes: list[ast.expr], is_and: bool, range: Source
         return _chosen(emitter, nodes[1:], is_and, range, hint)
     kept = what
     rest = lambda: _chosen(emitter, nodes[1:], is_and, range, hint)
-    return either(emitter, test, rest if is_and else lambda: kept, (lambda: kept) if is_and else rest, range, hint)
+    return either(emitter, test, rest if is_and else lambda: kept, (lambda: kept) if is_and else rest, range, hint,
+                  "$chosen")  # fmt: skip
 
 
 def _is_test(node: ast.expr) -> bool:
@@ -284,24 +285,24 @@ def _is_test(node: ast.expr) -> bool:
 
 
 def either(emitter: Emitter, test: Any, then: Callable[[], Any], otherwise: Callable[[], Any],
-           range: SourceRange | None, hint: Any = None) -> Any:  # fmt: skip
-    """One of two, by a condition."""
+           range: SourceRange | None, hint: Any = None, name: str = "$either") -> Any:  # fmt: skip
+    """One of two, by a condition; as ``$chosen`` the bool of each, where one is a bool and the other something else."""
 
     def keep(work: Callable[[], Any]) -> Callable[[], int]:
         def run() -> int:
-            emitter.frame.names["$either"] = work()
+            emitter.frame.names[name] = work()
             return FALLS
 
         return run
 
     if hint is not None:
-        emitter.frame.declared["$either"] = hint
+        emitter.frame.declared[name] = hint
     branch(emitter, test, keep(then), keep(otherwise), None, range)
-    emitter.frame.declared.pop("$either", None)
-    found = emitter.frame.names.pop("$either", None)
-    why = emitter.frame.lost.pop("$either", None)
+    emitter.frame.declared.pop(name, None)
+    found = emitter.frame.names.pop(name, None)
+    why = emitter.frame.lost.pop(name, None)
     if found is None:
-        fail(range, (why or "").replace("'$either'", "the expression") or "the two sides have no type in common")
+        fail(range, (why or "").replace(f"'{name}'", "the expression") or "the two sides have no type in common")
     if isinstance(found, Value):
         found.setDebugName("")
     return found

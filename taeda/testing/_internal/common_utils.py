@@ -91,8 +91,10 @@ class TestCase(unittest.TestCase):
                 check_layout=exact_layout, check_stride=exact_stride,
             )  # fmt: skip
             return
-        same: dict[str, Any] = {"atol": atol, "rtol": rtol, "equal_nan": equal_nan, "exact_dtype": exact_dtype, "msg": msg}
-        same |= {"exact_device": exact_device, "exact_layout": exact_layout, "exact_stride": exact_stride}
+        same: dict[str, Any] = {
+            "msg": msg, "atol": atol, "rtol": rtol, "equal_nan": equal_nan, "exact_dtype": exact_dtype,
+            "exact_device": exact_device, "exact_layout": exact_layout, "exact_stride": exact_stride,
+        }  # fmt: skip
         if isinstance(x, Mapping) and isinstance(y, Mapping):
             super().assertEqual(x.keys(), y.keys(), msg)
             for key in x:

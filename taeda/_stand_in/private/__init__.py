@@ -1,0 +1,23 @@
+"""Names that PyTorch keeps to itself in its public modules, and that published programs import all the same.
+
+The names of ``torch.nn.functional`` are in ``nn_functional.py``, and so on. Only the stand-in looks here, when a module
+lacks a name that it is asked for; what is public, or stands in the modules anyway, is not repeated.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from typing import Any
+
+_MODULES = {module.name for module in pkgutil.iter_modules(__path__)}
+
+
+def find(module: str, name: str) -> Any:
+    """What ``module``, by its name within torch (``nn.functional``), is to have as ``name``; LookupError if nothing."""
+    here = module.replace(".", "_") or "top"
+    if here in _MODULES:
+        found = vars(importlib.import_module(f"{__name__}.{here}"))
+        if name in found.get("__all__", ()):
+            return found[name]
+    raise LookupError(name)

@@ -1,0 +1,5 @@
+"""Where `taeda.hub` looks."""
+
+__all__ = ["DEFAULT_CACHE_DIR", "ENV_TORCH_HOME", "ENV_XDG_CACHE_HOME"]
+
+DEFAULT_CACHE_DIR, ENV_TORCH_HOME, ENV_XDG_CACHE_HOME = "~/.cache", "TORCH_HOME", "XDG_CACHE_HOME"

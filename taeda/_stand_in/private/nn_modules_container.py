@@ -1,0 +1,5 @@
+"""Of containers: texts."""
+
+from .nn_modules_module import _addindent
+
+__all__ = ["_addindent"]
