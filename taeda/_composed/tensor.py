@@ -6,7 +6,7 @@ one comes to ``__torch_function__``, above autograd, and is put down to function
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import taeda
@@ -66,6 +66,27 @@ class Composed(Tensor):
     def retain_grad(self) -> None:
         for source in self.sources():
             source.retain_grad()
+
+    def _only_source(self, name: str) -> Tensor:
+        if len(sources := self.sources()) != 1:
+            raise NotImplementedError(
+                f"taeda.Tensor.{name}: takes no tensor of {len(sources)} parts, whose gradients come one by one"
+            )
+        return sources[0]
+
+    def register_hook(self, hook: Callable[[Any], Any]) -> Any:
+        """``hook(grad)`` is called with the gradient, of this structure, and may give another one."""
+
+        def call(grad: Tensor) -> Tensor | None:
+            made = hook(self.over([grad]))
+            return None if made is None else _plain(made)[0]
+
+        return self._only_source("register_hook").register_hook(call)
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Any], None]) -> Any:
+        """``hook(tensor)`` is called after ``grad`` has changed."""
+        source = self._only_source("register_post_accumulate_grad_hook")
+        return source.register_post_accumulate_grad_hook(lambda _: hook(self))
 
     def backward(
         self, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None

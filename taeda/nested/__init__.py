@@ -6,8 +6,9 @@ values lie one after another. Gradients flow through both.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import taeda
 from taeda import Tensor
@@ -275,3 +276,12 @@ def _nested_from_padded_and_nested_example(padded: Tensor, nt_example: Tensor) -
             f"got one of shape {tuple(nt_example.shape)} and layout {nt_example.layout}"
         )
     return _nested_from_padded(padded, nt_example._nested_tensor_size())
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name == "_internal":  # as a part of torch.nested, with its own part
+            importlib.import_module("taeda.nested._internal.nested_tensor")
+            return globals()["_internal"]
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -138,14 +138,21 @@ def renested(parts: list[Tensor], like: Nested) -> Any:
 @rule("scaled_dot_product_attention")
 def attention(func: Any, query: Any, key: Any, value: Any, attn_mask: Any = None, *args: Any, **kwargs: Any) -> Any:
     """(B, H, j, E) each; a mask is for all components."""
+    inputs = (query, key, value)
+    if not all(isinstance(x, Nested) for x in inputs):
+        raise ValueError(
+            "taeda.nn.functional.scaled_dot_product_attention: query, key and value must all be nested, or none; got "
+            f"{[isinstance(x, Nested) for x in inputs]}"
+        )
     if attn_mask is not None:
-        raise RuntimeError(
+        wrong = ValueError if isinstance(query, NestedTensor) else RuntimeError
+        raise wrong(
             "taeda.nn.functional.scaled_dot_product_attention: takes no attn_mask beside nested tensors, whose lengths "
             "say what is there; is_causal=True is possible"
         )
     results = [
         func(q.unsqueeze(0), k.unsqueeze(0), v.unsqueeze(0), None, *args, **kwargs).squeeze(0)
-        for q, k, v in zip(*(_components(x) for x in (query, key, value)), strict=True)
+        for q, k, v in zip(*(x.parts() for x in inputs), strict=True)
     ]
     return query.like(results)
 

@@ -176,6 +176,8 @@ class NestedTensor(Nested):
         cls, values: Tensor, offsets: Tensor, *, lengths: Tensor | None = None, _ragged_idx: int = 1, **more: Any
     ) -> NestedTensor:
         """``of``, as programs call the class."""
+        if not 1 <= _ragged_idx <= values.dim():
+            raise RuntimeError(f"taeda.nested: the ragged dimension is one from 1 to {values.dim()}; got {_ragged_idx}")
         return NestedTensor.of(values, offsets, lengths, _ragged_idx)
 
     @staticmethod

@@ -104,6 +104,19 @@ def test_several_sizes_left_open() -> None:
     assert taeda.functional.F is F
 
 
+def test_hooks_get_nested_gradients() -> None:
+    x, seen = jagged(values=VALUES.clone().requires_grad_()), []
+    y = x * 2
+    y.register_hook(lambda grad: seen.append(grad.is_nested))
+    handle = x.register_hook(lambda grad: grad * 3)
+    x.register_post_accumulate_grad_hook(lambda t: seen.append(t is x and t.grad[0][0, 0].item()))
+    y.sum().backward()
+    assert seen == [True, 6.0] and bool((x.grad.values() == 6).all())
+    handle.remove()
+    (x * 2).sum().backward()
+    assert bool((x.grad.values() == 8).all())
+
+
 X, S = jagged(), strided()
 WRONG: dict[str, tuple[Callable[[], Any], type[Exception]]] = {
     "bmm of vectors": (lambda: taeda.bmm(X.unsqueeze(-1), X.unsqueeze(-1)), ValueError),
@@ -126,6 +139,12 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception]]] = {
     "a list of offsets": (lambda: nested.nested_tensor_from_jagged(VALUES, [0, 12]), TypeError),  # type: ignore[arg-type]
     "offsets that are no integers": (lambda: nested.nested_tensor_from_jagged(VALUES, OFFSETS / 1), TypeError),
     "a table of offsets": (lambda: nested.nested_tensor_from_jagged(VALUES, OFFSETS[None]), AssertionError),
+    "no ragged dimension": (lambda: nested._internal.nested_tensor.NestedTensor(VALUES, OFFSETS, _ragged_idx=0),
+                            RuntimeError),
+    "a mask beside lengths": (lambda: F.scaled_dot_product_attention(*[X.unsqueeze(1)] * 3, attn_mask=VALUES),
+                              ValueError),
+    "plain queries": (lambda: F.scaled_dot_product_attention(VALUES, *[X.unsqueeze(1)] * 2), ValueError),
+    "a hook of parts": (lambda: S.clone().requires_grad_().register_hook(print), NotImplementedError),
     "a plain tensor": (lambda: nested.to_padded_tensor(VALUES, 0.0), NotImplementedError),
 }  # fmt: skip
 
