@@ -6,6 +6,7 @@ from types import ModuleType
 from taeda import func
 from taeda._inert import settings as _settings
 from taeda.func import _functional_modules, _modules, _rearrange
+from taeda.fx.experimental.proxy_tensor import make_fx
 
 __path__: list[str] = []  # a package, whose modules are these
 
@@ -40,6 +41,7 @@ _CONTENTS = {
         "fake_tensor_allow_meta": True, "debug_assert": False, "donated_buffer": True, "activation_memory_budget": 1.0,
         "treat_parameters_as_free_to_save": True, "patch": _settings.patch_of("taeda._functorch.config"),
     },
+    "python_key": {"make_fx": make_fx},
     "einops": {"rearrange": _rearrange.rearrange},
     "batch_norm_replacement": {"replace_all_batch_norm_modules_": _modules.replace_all_batch_norm_modules_},
 }  # fmt: skip

@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 import taeda
 from taeda import Tensor
 from taeda.func._active import transforming
-from taeda.func._batched.tensor import Batch, EachDraws, OneDraw, SameForDifferent, WrongRule, running
+from taeda.func._batched.tensor import Batch, EachDraws, OneDraw, Refused, running
+from taeda.func._captured import Captured, captured
 from taeda.utils._python_dispatch import _disable_current_modes
-from taeda.utils._pytree import TreeSpec, broadcast_prefix, tree_flatten, tree_leaves, tree_unflatten
+from taeda.utils._pytree import TreeSpec, broadcast_prefix, tree_flatten, tree_unflatten
 
 
 class Draws:
@@ -69,56 +70,23 @@ class Draws:
             taeda._C._watch_generators(before)
 
 
-class _Unmapped:
-    """Tensors that all examples share: a write to one would be seen by the examples after it."""
-
-    def __init__(self, func: Callable[..., Any], shared: Sequence[Any]) -> None:
-        self.tensors = [leaf for leaf in [*shared, *_captured(func)] if isinstance(leaf, Tensor)]
-        self.tensors = [t for t in self.tensors if not t.is_inference()]
-        self.versions = [t._version for t in self.tensors]
-
-    def check(self) -> None:
-        for tensor, version in zip(self.tensors, self.versions, strict=True):
-            if tensor._version != version:
-                raise RuntimeError(
-                    "taeda.func.vmap: the function writes in place to a tensor of shape "
-                    f"{tuple(tensor.shape)} that is not mapped, so that examples would see each other's writes; write "
-                    "to a clone, or map the tensor, too"
-                )
-
-
-def _captured(func: Any) -> list[Any]:
-    """The tensors that a function brings along: in its closure, its bound arguments, its module."""
-    if isinstance(func, functools.partial):
-        return [*_captured(func.func), *tree_leaves((func.args, func.keywords))]
-    owner = getattr(func, "__self__", None)
-    cells = []
-    for cell in getattr(func, "__closure__", None) or ():
-        try:
-            cells.append(cell.cell_contents)
-        except ValueError:  # not assigned yet
-            continue
-    values = tree_leaves(cells)
-    modules = [m for m in [func, owner, *values] if isinstance(m, taeda.nn.Module)] if _has_modules() else []
-    return [*values, *(t for m in modules for t in [*m.parameters(), *m.buffers()])]
-
-
-def _has_modules() -> bool:
-    """Whether ``nn`` was ever loaded; where it was not there is no module."""
-    import sys
-
-    return "taeda.nn" in sys.modules
+def _check_unmapped(unmapped: Captured) -> None:
+    for tensor in unmapped.written():
+        raise RuntimeError(
+            f"taeda.func.vmap: the function writes in place to a tensor of shape {tuple(tensor.shape)} that is not "
+            "mapped, so that examples would see each other's writes; write to a clone, or map the tensor, too"
+        )
 
 
 def _mapped_dims(args: tuple[Any, ...], in_dims: Any, spec: TreeSpec) -> list[int | None]:
     """For each leaf of the arguments the dimension that runs over examples."""
-    if not isinstance(in_dims, (int, tuple, list)):
+    if not isinstance(in_dims, (int, tuple)):
         raise ValueError(
             f"taeda.func.vmap: in_dims must be an int or a tuple as the arguments; got {type(in_dims).__name__}"
         )
     if not args:
         raise ValueError("taeda.func.vmap: the function got no positional argument to map over")
-    dims = broadcast_prefix(tuple(in_dims) if isinstance(in_dims, list) else in_dims, spec)
+    dims = broadcast_prefix(in_dims, spec)
     if dims is None:
         raise ValueError(f"taeda.func.vmap: in_dims {in_dims} does not fit the structure of the arguments, {spec}")
     return dims
@@ -248,22 +216,22 @@ def vmap(
         dims = [_checked(*pair) for pair in zip(leaves, _mapped_dims(args, in_dims, spec), strict=True)]
         call = _Call(func, leaves, dims, spec, kwargs, _batch_size(leaves, dims), randomness)
         draws, shared = Draws(randomness, "vmap"), [x for x, dim in zip(leaves, dims, strict=True) if dim is None]
-        unmapped = _Unmapped(func, shared)
+        unmapped = Captured([*shared, *captured(func)])
         if call.size >= _AT_ONCE:
-            arguments = _Unmapped(lambda: None, leaves)
+            arguments = Captured(leaves)
             try:
                 with _DRAWS[randomness]():
                     return call.at_once(draws, out_dims, chunk_size or call.size)
-            except (SameForDifferent, WrongRule):
+            except Refused:
                 draws.start_again()
                 raise
             except Exception:
-                arguments.check()  # what was written to an argument cannot be taken back for another try
+                _check_unmapped(arguments)  # what was written to an argument cannot be taken back for another try
                 draws.start_again()
         outputs = _Outputs()
         for i in range(call.size):
             outputs.add(draws.run(call.example, i))
-            unmapped.check()
+            _check_unmapped(unmapped)
         if call.size == 0:
             outputs.add(draws.run(call.blank))
         return outputs.joined(out_dims, call.size)
@@ -325,7 +293,8 @@ def _values(batch: Batch, result: Any, out_dims: Any) -> tuple[list[Tensor], Tre
     for leaf, dim in zip(leaves, dims, strict=True):
         if dim is not None:
             _check_result_dim(dim, leaf)
-        values.append(batch.shared(leaf) if dim is None else batch.whole(leaf).movedim(0, dim))
+        value = batch.shared(leaf) if dim is None else batch.whole(leaf)
+        values.append(value.movedim(0, dim) if dim else value)  # in place, it is the argument itself
     return values, spec, dims
 
 

@@ -11,6 +11,7 @@ from taeda import Tensor
 from taeda._C import _autograd
 from taeda.func._active import transforming
 from taeda.func._batch import vmap
+from taeda.func._captured import Captured, captured
 from taeda.func._reverse import (
     Argnums,
     basis,
@@ -20,25 +21,34 @@ from taeda.func._reverse import (
     chosen_arguments,
     flat_outputs,
     jacrev,
+    leaf_of,
+    over_arguments,
     pull_back,
     record,
     split_aux,
-    with_arguments,
 )
 from taeda.utils._pytree import tree_flatten, tree_unflatten
 
 
 def _pushed(
-    func: Callable[..., Any], points: Sequence[Tensor], tangents: Sequence[Tensor], spec: Any, has_aux: bool, name: str
+    run: Callable[..., Any],
+    points: Sequence[Tensor],
+    tangents: Sequence[Tensor],
+    spec: Any,
+    has_aux: bool,
+    name: str,
+    func: Callable[..., Any],
 ) -> tuple[list[Tensor], list[Tensor | None], Any, Any]:
-    """The outputs of ``func(tree)``, their tangents, their structure, and the auxiliary results."""
+    """What ``run(tree)``, which calls the user's ``func``, gives: outputs, tangents, structure, what came besides."""
+    known = Captured(captured(func))
     level = _autograd._enter_dual_level(True)
     try:
         duals = [point.view_as(point) for point in points]
         for dual, tangent in zip(duals, tangents, strict=True):
             _autograd._set_tangent(dual, tangent, level)
         with transforming():
-            returned = func(tree_unflatten(duals, spec))
+            returned = run(tree_unflatten(duals, spec))
+        known.check_plain(lambda x: _autograd._get_tangent(x, level) is not None, name)
         result, aux = split_aux(returned, has_aux, name)
         outputs, output_spec = flat_outputs(result, name)
         return outputs, [_autograd._get_tangent(output, level) for output in outputs], output_spec, aux
@@ -82,7 +92,7 @@ def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool =
     if not points:
         raise RuntimeError("taeda.func.jvp: primals must hold at least one tensor")
     _check_tangents(points, vectors)
-    outputs, found, output_spec, aux = _pushed(lambda args: func(*args), points, vectors, spec, has_aux, "jvp")
+    outputs, found, output_spec, aux = _pushed(lambda args: func(*args), points, vectors, spec, has_aux, "jvp", func)
     for index, tangent in enumerate(found):
         if tangent is None and strict:
             raise RuntimeError(
@@ -121,9 +131,8 @@ def jacfwd(
         def moved(index: int, unit: Tensor) -> list[Tensor]:
             tangents = [unit if i == index else taeda.zeros_like(p) for i, p in enumerate(points)]
             outputs, found, *shown[:] = _pushed(
-                lambda values: func(*with_arguments(args, argnums, values), **kwargs),
-                points, tangents, spec, has_aux, "jacfwd",
-            )  # fmt: skip
+                over_arguments(func, args, argnums, kwargs), points, tangents, spec, has_aux, "jacfwd", func
+            )
             shown.insert(0, outputs)
             return [taeda.zeros_like(o) if t is None else t for o, t in zip(outputs, found, strict=True)]
 
@@ -165,9 +174,9 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
         ``(output, jvp_fn)``; ``jvp_fn`` takes trees as the primals and gives a tree as the output.
     """
     structure = tree_flatten(primals)[1]
-    recorded = record(lambda points: func(*points), primals, False, "linearize")
+    recorded = record(lambda points: func(*points), primals, False, "linearize", func)
     with taeda.enable_grad():
-        seeds = [taeda.ones_like(o).requires_grad_() for o in recorded.outputs]
+        seeds = [leaf_of(taeda.ones_like(o)) for o in recorded.outputs]
         gradients = pull_back(recorded, seeds, retain_graph=True, create_graph=True)
 
     def push(*tangents: Any) -> Any:

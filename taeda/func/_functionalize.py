@@ -7,12 +7,14 @@ value of the store, from which the views make theirs again. Ops below the wrappe
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import taeda
 from taeda import _C, Tensor
 from taeda._library.ops import OpOverload
+from taeda.func._active import transforming, transforms_aside
 from taeda.func._batched.tensor import BatchedTensor
 from taeda.utils._python_dispatch import TorchDispatchMode
 from taeda.utils._pytree import tree_leaves, tree_map, tree_map_only
@@ -36,9 +38,12 @@ class _View(NamedTuple):
 
     def written(self, base: Tensor, part: Tensor) -> Tensor:
         """``base`` with ``part`` in place of the view."""
-        name = self.op._schema.name.rpartition("::")[2]
+        full = self.op._schema.name.rpartition("::")[2]
+        name = full.removesuffix("_copy")
         if name in _OVER:
             return getattr(_aten, name + "_scatter").default(base, part, *self.args, **self.kwargs)
+        if name == "view" and (part.is_contiguous() or full != name):
+            return self.op(part, base.shape)
         if name in _RESHAPES:
             return part.reshape(base.shape)
         if name == "transpose":
@@ -65,6 +70,7 @@ class FunctionalTensor(Tensor):
     views: tuple[_View, ...]
     known: Tensor  # its value at a version of the store
     seen: int
+    turns: list[Callable[[Tensor], Any]]  # the calls that changed its shape
 
     @staticmethod
     def __new__(cls, value: Tensor, store: _Store | None = None, views: tuple[_View, ...] = ()) -> FunctionalTensor:
@@ -72,7 +78,7 @@ class FunctionalTensor(Tensor):
             cls, value.shape, strides=value.stride(), dtype=value.dtype, device=value.device
         )
         made.store = _Store(value) if store is None else store
-        made.views, made.known, made.seen = views, value, made.store.version
+        made.views, made.known, made.seen, made.turns = views, value, made.store.version, []
         return made
 
     __torch_function__ = _C._disabled_torch_function_impl  # type: ignore[assignment]
@@ -91,8 +97,33 @@ class FunctionalTensor(Tensor):
             self.seen = self.store.version
         return self.known
 
+    def turn(self, view: _View) -> None:
+        """Makes this tensor that view of itself: its shape changes in place."""
+        value = view.of(self.now())
+        self.views = (*self.views, view)
+        self._become(value)
+
+    def regrow(self, size: Any) -> None:
+        """Gives it that many elements, the first of which it has; its views stay with those that it had."""
+        flat, count = self.now().reshape(-1), math.prod(size)
+        more = flat.new_empty(max(count - flat.numel(), 0))
+        value = taeda.cat((flat[:count], more)).view(size)
+        self.store, self.views = _Store(value), ()
+        self.store.version = 1  # what it came from is to have it, too
+        self._become(value)
+
+    def _become(self, value: Tensor) -> None:
+        self.known, self.seen = value, self.store.version
+        with transforms_aside():
+            self.data = FunctionalTensor(value)
+
     def write(self, value: Tensor) -> None:
         """Makes ``value`` this tensor's, and through it its base's."""
+        if value.shape != self.shape and not self.views:  # as out= has it
+            self.store.value = value
+            self.store.version += 1
+            self.turns.append(lambda x: x.resize_(value.shape))
+            return self._become(value)
         if value.shape != self.shape:
             raise RuntimeError(
                 f"taeda.func.functionalize: a tensor of shape {tuple(self.shape)} is to become one of "
@@ -162,7 +193,15 @@ def _values(tree: Any) -> Any:
 def _call(func: OpOverload, args: Any, kwargs: dict[str, Any], copies: bool) -> Any:
     schema = func._schema
     if schema.is_mutable:
-        return _written(func, args, kwargs)
+        plain = _out_of_place(func)
+        if func is _aten.resize_.default:
+            args[0].regrow(args[1])
+        elif plain is not None and plain._schema.returns[0].alias_info:  # unsqueeze_
+            args[0].turn(_View(_copying(plain) if copies else plain, _values(tuple(args[1:])), _values(kwargs)))
+        else:
+            return _written(func, plain, args, kwargs)
+        args[0].turns.append(functools.partial(func, **dict(zip(_names(func)[1:], args[1:], strict=False), **kwargs)))
+        return args[0]
     base = args[0] if args else None
     info = schema.arguments[0].alias_info if schema.arguments else None
     if info is None or not isinstance(base, FunctionalTensor):
@@ -183,12 +222,11 @@ def _copying(func: OpOverload) -> OpOverload:
     return getattr(packet, func._overloadname, func)
 
 
-def _written(func: OpOverload, args: Any, kwargs: dict[str, Any]) -> Any:
+def _written(func: OpOverload, plain: OpOverload | None, args: Any, kwargs: dict[str, Any]) -> Any:
     """A call that writes to its arguments, as one that does not, whose results are then theirs."""
     parameters = func._schema.arguments
-    given = dict(zip((p.name for p in parameters), args, strict=False), **kwargs)
+    given = dict(zip(_names(func), args, strict=False), **kwargs)
     targets = {p.name: given[p.name] for p in parameters if p.alias_info and p.alias_info.is_write and p.name in given}
-    plain = _out_of_place(func)
     first = parameters[0].name
     if plain is not None and list(targets) == [first] and isinstance(targets[first], FunctionalTensor):
         value = plain(*_values(args), **_values(kwargs))
@@ -206,6 +244,10 @@ def _written(func: OpOverload, args: Any, kwargs: dict[str, Any]) -> Any:
     return None if count == 0 else results[0] if count == 1 else tuple(results[:count])
 
 
+def _names(func: OpOverload) -> list[str]:
+    return [parameter.name for parameter in func._schema.arguments]
+
+
 def _list(value: Any) -> list[Any]:
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
@@ -215,12 +257,17 @@ def _out_of_place(func: OpOverload) -> OpOverload | None:
     name = func._schema.name.rpartition("::")[2]
     if not name.endswith("_") or name.endswith("__"):
         return None
-    if name == "zero_":
-        return _aten.zeros_like.default
+    if name in ("zero_", "transpose_"):  # whose forms have other names
+        return _aten.zeros_like.default if name == "zero_" else _aten.transpose.int
     try:
         return getattr(getattr(_aten, name[:-1]), func._overloadname)
     except AttributeError:
         return None
+
+
+def _cut(x: Tensor) -> Tensor:
+    """``x`` outside of graphs; where it is in none there shall be no call that others would see."""
+    return x.detach() if x.requires_grad else x
 
 
 class _Enter(taeda.autograd.Function):
@@ -228,7 +275,7 @@ class _Enter(taeda.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Any:
-        return FunctionalTensor(x.detach())
+        return FunctionalTensor(_cut(x))
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
@@ -244,7 +291,7 @@ class _Leave(taeda.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: Any) -> Tensor:
-        return x.now().detach()
+        return _cut(x.now())
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
@@ -266,7 +313,7 @@ def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Cal
         remove: ``"mutations"``, or ``"mutations_and_views"`` to have views replaced by copies, too.
 
     Raises:
-        RuntimeError: ``remove`` is something else; in the call: a tensor changes its shape in place.
+        RuntimeError: ``remove`` is something else; in the call: what is written has another shape.
     """
     if remove not in ("mutations", "mutations_and_views"):
         raise RuntimeError(
@@ -283,9 +330,11 @@ def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Cal
             return entered[id(x)][1]
 
         inner_args, inner_kwargs = tree_map_only(Tensor, enter, (args, kwargs))
-        with _Functional(remove == "mutations_and_views"):
+        with _Functional(remove == "mutations_and_views"), transforming():
             result = func(*inner_args, **inner_kwargs)
         for x, inner in entered.values():
+            for turn in inner.turns:
+                turn(x)
             if inner.store.version:
                 x.copy_(_Leave.apply(inner))
         return tree_map_only(FunctionalTensor, _Leave.apply, result)

@@ -17,6 +17,7 @@ from taeda._C import _autograd
 from taeda.func._active import transforming
 from taeda.func._batch import vmap
 from taeda.func._batched.tensor import holds_linked, mapped
+from taeda.func._captured import Captured, captured
 from taeda.utils._pytree import TreeSpec, tree_flatten, tree_leaves, tree_map_only, tree_unflatten
 
 Argnums = int | tuple[int, ...]
@@ -59,12 +60,24 @@ def chosen_arguments(args: tuple[Any, ...], argnums: Argnums, function: str) -> 
     return picked if isinstance(argnums, tuple) else picked[0]
 
 
-def with_arguments(args: tuple[Any, ...], argnums: Argnums, values: Any) -> tuple[Any, ...]:
-    replaced = list(args)
-    numbers, given = (argnums, values) if isinstance(argnums, tuple) else ((argnums,), (values,))
-    for number, value in zip(numbers, given, strict=True):
-        replaced[number] = value
-    return tuple(replaced)
+def over_arguments(
+    func: Callable[..., Any], args: tuple[Any, ...], argnums: Argnums, kwargs: dict[str, Any]
+) -> Callable[..., Any]:
+    """``func`` as a function of the chosen arguments. It may write to the others, which take on values, no history."""
+    numbers = argnums if isinstance(argnums, tuple) else (argnums,)
+    others: list[Any] = list(args)
+    for number in numbers:
+        others[number] = None
+    others, kwargs = tree_map_only(Tensor, lambda x: x if x.requires_grad else _autograd._without_history(x),
+                                   (others, kwargs))  # fmt: skip
+
+    def run(values: Any) -> Any:
+        whole = list(others)
+        for number, value in zip(numbers, values if isinstance(argnums, tuple) else (values,), strict=True):
+            whole[number] = value
+        return func(*whole, **kwargs)
+
+    return run
 
 
 def split_aux(result: Any, has_aux: bool, function: str) -> tuple[Any, Any]:
@@ -93,35 +106,39 @@ class Recorded(NamedTuple):
     spec: TreeSpec  # of the outputs
     aux: Any
     is_linked: bool  # the outputs depend on more than the points
+    is_shown: bool  # and the caller records
 
     def released(self, tree: Any) -> Any:
         """Results as the caller may see them."""
-        return tree if self.is_linked else tree_map_only(Tensor, _autograd._without_history, tree)
+        return tree if self.is_shown else tree_map_only(Tensor, _autograd._without_history, tree)
 
 
-def record(func: Callable[..., Any], inputs: Any, has_aux: bool, function: str) -> Recorded:
-    """Runs ``func(copies of inputs)``, which returns a tree of tensors (and auxiliary results)."""
+def record(run: Callable[..., Any], inputs: Any, has_aux: bool, function: str, func: Callable[..., Any]) -> Recorded:
+    """Runs ``run(copies of inputs)``, which calls the user's ``func`` for a tree of tensors (and auxiliary results)."""
     was_recording = taeda.is_grad_enabled()
     leaves, spec = tree_flatten(inputs)
     check_tensors(leaves, function, "the inputs")
     check_differentiable(leaves, function)
     leaves = [mapped(x) for x in leaves]
+    known = Captured(x for x in captured(func) if isinstance(x, Tensor) and not x.requires_grad)
     with taeda.enable_grad():
-        linked = [was_recording and x.requires_grad for x in leaves]
-        points = [
-            x.view_as(x) if outside else _autograd._without_history(x).requires_grad_()
-            for x, outside in zip(leaves, linked, strict=True)
-        ]
+        linked = [x.requires_grad for x in leaves]
+        points = [x.view_as(x) if outside else leaf_of(x) for x, outside in zip(leaves, linked, strict=True)]
         with transforming():
-            returned = func(tree_unflatten(points, spec))
+            returned = run(tree_unflatten(points, spec))
         result, aux = split_aux(returned, has_aux, function)
+    known.check_plain(lambda x: x.requires_grad, function)
     outputs, output_spec = flat_outputs(result, function)
     tracked = [o for o in [*outputs, *tree_leaves(aux)] if isinstance(o, Tensor) and o.requires_grad]
     own = [p for p, outside in zip(points, linked, strict=True) if not outside]
-    is_linked = was_recording and (
-        any(linked) or any(map(holds_linked, outputs)) or _autograd._leads_elsewhere(tracked, own)
-    )
-    return Recorded(points, outputs, output_spec, aux, is_linked)
+    is_linked = any(linked) or any(map(holds_linked, outputs)) or _autograd._leads_elsewhere(tracked, own)
+    return Recorded(points, outputs, output_spec, aux, is_linked, is_linked and was_recording)
+
+
+def leaf_of(x: Tensor) -> Tensor:
+    leaf = _autograd._without_history(x)
+    leaf.requires_grad = True  # where an outer transform runs requires_grad_() is refused
+    return leaf
 
 
 def pull_back(
@@ -154,7 +171,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     Raises:
         RuntimeError: the function returns something else; cotangents do not fit the output.
     """
-    recorded = record(lambda points: func(*points), primals, has_aux, "vjp")
+    recorded = record(lambda points: func(*points), primals, has_aux, "vjp", func)
     structure = tree_flatten(primals)[1]
 
     def pull(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
@@ -179,9 +196,7 @@ def grad_and_value(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         chosen = chosen_arguments(args, argnums, "grad")
-        recorded = record(
-            lambda points: func(*with_arguments(args, argnums, points), **kwargs), chosen, has_aux, "grad"
-        )
+        recorded = record(over_arguments(func, args, argnums, kwargs), chosen, has_aux, "grad", func)
         if not recorded.spec.is_leaf():
             raise RuntimeError("taeda.func.grad: the function must return a single tensor")
         (value,) = recorded.outputs
@@ -246,9 +261,7 @@ def jacrev(
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         chosen = chosen_arguments(args, argnums, "jacrev")
-        recorded = record(
-            lambda points: func(*with_arguments(args, argnums, points), **kwargs), chosen, has_aux, "jacrev"
-        )
+        recorded = record(over_arguments(func, args, argnums, kwargs), chosen, has_aux, "jacrev", func)
         check_real(recorded.points, "jacrev", "inputs")
         check_real(recorded.outputs, "jacrev", "outputs")
         structure = tree_flatten(chosen)[1]

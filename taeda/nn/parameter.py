@@ -52,12 +52,13 @@ class Parameter(Tensor, metaclass=_MarkedMeta):
             data = taeda.empty(0)
         if type(data) is Tensor or type(data) is Parameter:
             return Tensor._make_subclass(cls, data, requires_grad)
-        wrapped = data.detach().requires_grad_(requires_grad)
+        wrapped = data.detach()
         if type(wrapped) is not type(data):
             raise RuntimeError(
                 f"taeda.nn.Parameter: detach() of a {type(data).__name__} gave a {type(wrapped).__name__}; a tensor "
                 "subclass used as a parameter must return its own type from detach()"
             )
+        wrapped.requires_grad = requires_grad
         wrapped._is_param = True
         return wrapped
 
@@ -69,7 +70,9 @@ class Parameter(Tensor, metaclass=_MarkedMeta):
 
     def __repr__(self) -> str:  # type: ignore[override]
         # Printed as a plain tensor: the class stands in the first line.
-        return "Parameter containing:\n" + repr(self.data.requires_grad_(self.requires_grad))
+        shown = self.data
+        shown.requires_grad = self.requires_grad
+        return f"Parameter containing:\n{shown!r}"
 
     def __reduce_ex__(self, proto: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         attributes = vars(self)
@@ -108,7 +111,8 @@ class Buffer(Tensor, metaclass=_MarkedMeta):
     def __new__(cls, data: Any = None, *, persistent: bool = True) -> Self:
         if data is None:
             data = taeda.empty(0)
-        buffer = data.detach().requires_grad_(data.requires_grad)
+        buffer = data.detach()
+        buffer.requires_grad = data.requires_grad
         buffer.persistent = persistent
         buffer._is_buffer = True
         return buffer

@@ -341,7 +341,11 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """The inputs, their tensors cut from the graph but requiring gradients as before."""
     if not isinstance(inputs, tuple):
         raise RuntimeError(f"taeda.utils.checkpoint: expected a tuple of inputs; got {type(inputs).__name__}")
-    return tuple(x.detach().requires_grad_(x.requires_grad) if isinstance(x, Tensor) else x for x in inputs)
+    cut = tuple(x.detach() if isinstance(x, Tensor) else x for x in inputs)
+    for new, old in zip(cut, inputs, strict=True):
+        if isinstance(new, Tensor):
+            new.requires_grad = old.requires_grad
+    return cut
 
 
 def check_backward_validity(inputs: Any) -> None:

@@ -14,7 +14,7 @@ from taedagen.opdef.samples import S, f, v
     shape="lu_factor",
     files="lapack",
     nondiff="pivots info",
-    batch="natural",
+    batch="matrices",
     samples=[S(f(3, 3, of="invertible")), S(f(2, 4, 4, of="invertible")), S(f(3))],
 )
 def linalg_lu_factor_ex(A, pivot, check_errors):
@@ -79,7 +79,7 @@ def lu_solve(self, LU_data, LU_pivots):
 
 @kernel("linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)", variants="function out",
         out_overload="inverse", module="linalg", shape="inv", files="lapack", nondiff="info", autocast="fp32",
-        batch="natural", samples="linalg_lu_factor_ex")  # fmt: skip
+        batch="matrices", samples="linalg_lu_factor_ex")  # fmt: skip
 def linalg_inv_ex(A, check_errors):
     """The inverse of square matrices, and 0 or the index of the zero pivot of those that have none."""
 
@@ -199,7 +199,7 @@ def triangular_solve(self, A, upper, transpose, unitriangular):
 
 @kernel("linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)",
         variants="function out", out_overload="L", module="linalg", shape="cholesky", files="lapack", nondiff="info",
-        autocast="fp32", batch="natural",
+        autocast="fp32", batch="matrices",
         samples=[S(f(3, 3, of="positive definite")), S(f(2, 3, 3, of="positive definite")), S(f(2, 3))])  # fmt: skip
 def linalg_cholesky_ex(self, upper, check_errors):
     """The triangular factor of positive-definite matrices, and 0 or the order of the minor that is not positive."""
@@ -242,7 +242,7 @@ def _(grad, input2, upper, result):
 
 
 @composite("cholesky_inverse(Tensor self, bool upper=False) -> Tensor", variants="function method out",
-           files="decompositions", explicit=True, autocast="fp32", batch="natural",
+           files="decompositions", explicit=True, autocast="fp32", batch="matrices",
            samples=[S(f(3, 3, of="triangular")), S(f(2, 3, 3, of="triangular")), S(f(2, 3))])  # fmt: skip
 def cholesky_inverse(self, upper):
     """The inverse of A from its Cholesky factor."""
@@ -264,7 +264,7 @@ def cholesky_factor_backward(grad, X, factor, upper):
 
 
 @kernel("linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)", variants="function out", module="linalg",
-        shape="qr", files="lapack", autocast="fp32", out="same", batch="natural", samples="geqrf")  # fmt: skip
+        shape="qr", files="lapack", autocast="fp32", out="same", batch="matrices", samples="geqrf")  # fmt: skip
 def linalg_qr(A, mode):
     """``A = Q @ R`` with orthonormal columns and an upper triangle; ``mode`` is reduced, complete, or r (an empty
     Q)."""
@@ -300,7 +300,7 @@ def qr(self, some):
     unbound=True,
     shape="svd",
     files="lapack",
-    batch="natural",
+    batch="matrices",
 )
 def _linalg_svd(A, full_matrices, compute_uv, driver):
     """``A = U @ diag(S) @ Vh``; U and Vh are empty unless ``compute_uv``."""
@@ -348,7 +348,7 @@ def svd(self, some, compute_uv):
 
 
 @kernel("_linalg_eigh(Tensor A, str UPLO='L', bool compute_v=True) -> (Tensor eigenvalues, Tensor eigenvectors)",
-        variants="function", unbound=True, shape="eigh", files="lapack", batch="natural")  # fmt: skip
+        variants="function", unbound=True, shape="eigh", files="lapack", batch="matrices")  # fmt: skip
 def _linalg_eigh(A, UPLO, compute_v):
     """Eigenvalues, ascending, and eigenvectors (columns) of Hermitian matrices, of which one triangle is read."""
 
@@ -384,7 +384,7 @@ def linalg_eigvalsh(self, UPLO):
 
 
 @kernel("linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)", variants="function out",
-        module="linalg", shape="eig", files="lapack", autocast="fp32", batch="natural",
+        module="linalg", shape="eig", files="lapack", autocast="fp32", batch="matrices",
         samples="linalg_eigh")  # fmt: skip
 def linalg_eig(self):
     """The complex eigenvalues and eigenvectors (columns, of length 1) of square matrices."""
@@ -414,7 +414,7 @@ def linalg_eigvals(self):
 
 
 @composite("linalg_det(Tensor A) -> Tensor", variants="function out", module="linalg", files="decompositions",
-           out="same", batch="natural", samples="linalg_lu_factor_ex")  # fmt: skip
+           out="same", batch="matrices", samples="linalg_lu_factor_ex")  # fmt: skip
 def linalg_det(A):
     """The determinants of square matrices."""
 

@@ -17,7 +17,7 @@ from taedagen.opdef.samples import S, f, v
     shape="geqrf",
     files="factors",
     autocast="fp32",
-    batch="natural",
+    batch="matrices",
     samples=[S(f(4, 3)), S(f(3, 4)), S(f(2, 3, 3))],
 )
 def geqrf(self):
@@ -70,7 +70,7 @@ def ormqr(self, input2, input3, left, transpose):
     shape="ldl_factor",
     files="factors",
     nondiff="pivots info",
-    batch="natural",
+    batch="matrices",
     samples=[S(f(3, 3, of="symmetric")), S(f(2, 3))],
 )
 def linalg_ldl_factor_ex(self, hermitian, check_errors):

@@ -277,7 +277,7 @@ def eye_m(n, m, dtype, layout, device, pin_memory):
     shape="triangle",
     files="ranges",
     out="same",
-    batch="natural",
+    batch="matrices",
     samples=[S(f(3, 4)), S(f(3, 4), 1), S(f(2, 3, 3), -1), S(f(3))],
 )
 def tril(self, diagonal):
@@ -295,7 +295,7 @@ def _(grad, diagonal):
     shape="triangle",
     files="ranges",
     out="same",
-    batch="natural",
+    batch="matrices",
     samples="tril",
 )
 def triu(self, diagonal):

@@ -428,6 +428,31 @@ def test_what_is_marked_dirty_is_an_input_that_is_returned():
         dirty(0, 1)
 
 
+@pytest.mark.parametrize("save", ["save_for_backward", "save_for_forward"])
+@pytest.mark.parametrize("part", [0, 1])
+@pytest.mark.parametrize("requires_grad", [True, False])
+def test_an_input_that_is_returned_is_saved_as_one_of_both(save, part, requires_grad):
+    class Same(Function):
+        @staticmethod
+        def forward(x):
+            return Same.view(x)
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            getattr(ctx, save)((*inputs, output)[part])
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad
+
+    x = taeda.ones(2, requires_grad=requires_grad)
+    Same.view = lambda x: x
+    with pytest.raises(RuntimeError, match="view_as"):
+        Same.apply(x)
+    Same.view = lambda x: x.view_as(x)
+    assert taeda.equal(Same.apply(x), x)
+
+
 FOLLOWS = {
     "input": (lambda x: x, lambda t: t.view_as(t), lambda t: t * 1),
     "view": (lambda x: x[:1], lambda t: t[:1], lambda t: t[:1].clone()),

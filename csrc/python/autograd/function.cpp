@@ -238,6 +238,18 @@ struct Call {
     }
   }
 
+  // What setup_context saves it saves as input or as output, and an input that is returned as it is would be both.
+  void check_saved(PyObject* outputs) {
+    for (PyObject* saved : {ctx().to_save, ctx().saved_for_forward})
+      for (Py_ssize_t i = 0; saved && PyTuple_Check(saved) && i < PyTuple_GET_SIZE(saved); ++i) {
+        PyObject* object = PyTuple_GET_ITEM(saved, i);
+        bool is_both = is_tensor(object) && is_input(object) && contains(outputs, object);
+        TAEDA_CHECK(!is_both || contains(ctx().dirty_tensors, object),
+                    "setup_context saves an input that forward "
+                    "returns as it is: let forward return input.view_as(input), or mark it dirty if it was written to");
+      }
+  }
+
   // A tensor of a class with rules of its own stays one; who records the program's ops hears of the other tensor.
   static Owned alias_of(PyObject* object) {
     Protocol protocol = protocol_of(object);
@@ -344,6 +356,7 @@ struct Call {
     Owned tuple = as_tuple(raw.get());
     size_t count = static_cast<size_t>(PyTuple_GET_SIZE(tuple.get()));
     check_dirty(tuple.get());
+    if (with_setup) check_saved(tuple.get());
     std::vector<Owned> outputs;
     for (size_t i = 0; i < count; ++i) outputs.push_back(finish_output(PyTuple_GET_ITEM(tuple.get(), i), count == 1));
     replace_saved(tuple.get(), outputs);

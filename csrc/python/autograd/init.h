@@ -8,6 +8,9 @@ extern PyMethodDef autograd_methods[];
 extern PyGetSetDef autograd_getset[];
 int init_autograd(PyObject* module);
 
+// Raises inside a function that a transform (func.grad, func.vmap, ...) runs: `call` reaches past the transform.
+void refuse_in_transforms(const char* call, const char* instead);
+
 // Its parts; each adds to _C._autograd.
 int init_nodes(PyObject* module);
 int init_function(PyObject* module);

@@ -12,6 +12,16 @@
 namespace taeda::python {
 namespace {
 
+// --- transforms
+
+thread_local int t_transforms TAEDA_TLS = 0;  // whose functions run, one inside the other
+
+PyObject* set_transforms(PyObject*, PyObject* count) {
+  return guarded("_set_transforms", [&] {
+    return PyLong_FromLong(std::exchange(t_transforms, static_cast<int>(to_int(count, "count"))));
+  });
+}
+
 // --- saved-tensor hooks
 
 struct PythonSavedHooks final : autograd::SavedTensorHooks {
@@ -195,10 +205,16 @@ PyMethodDef functions[] = {
     {"_dual_levels", count_levels, METH_NOARGS, "How many dual levels this thread's calls see."},
     {"_find_accumulator", find_accumulator, METH_O, nullptr},
     {"_increment_version", increment_version, METH_O, nullptr},
+    {"_set_transforms", set_transforms, METH_O,
+     "How many transforms' functions run in this thread from now on; gives how many before."},
     {},
 };
 
 }  // namespace
+
+void refuse_in_transforms(const char* call, const char* instead) {
+  TAEDA_CHECK(t_transforms == 0, call, " inside a function that a transform of taeda.func runs; ", instead);
+}
 
 Ref<autograd::SavedTensorHooks> make_saved_tensor_hooks(PyObject* pack, PyObject* unpack) {
   for (PyObject* hook : {pack, unpack})

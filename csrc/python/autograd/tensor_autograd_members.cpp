@@ -93,6 +93,7 @@ int set_data(PyObject* self, PyObject* value, void*) {
   return guarded_set("Tensor.data", [&] {
     TAEDA_CHECK(value, "data cannot be deleted");
     TAEDA_CHECK_TYPE(is_tensor(value), "data must be a tensor; got ", Py_TYPE(value)->tp_name);
+    refuse_in_transforms("data is set", "write to the tensor with copy_()");
     autograd::set_data(unwrap(self), unwrap(value));
   });
 }
@@ -122,6 +123,7 @@ int set_hooks(PyObject* self, PyObject* value, void*) {
 PyObject* is_view(PyObject* self) { return to_python(autograd::base_of(unwrap(self)).defined()); }
 PyObject* is_inference(PyObject* self) { return to_python(unwrap(self)->is_inference()); }
 PyObject* retain_grad(PyObject* self) {
+  refuse_in_transforms("it is called", "return the tensor as auxiliary output, or differentiate by it with func.vjp");
   autograd::retain_grad(unwrap(self));
   return Py_NewRef(Py_None);
 }
@@ -136,6 +138,7 @@ PyObject* requires_grad_in_place(PyObject* self, PyObject* const* args, Py_ssize
   constexpr const char* kNames[] = {"requires_grad"};
   PyObject* value;
   read_arguments(kNames, 0, args, count, names, &value);
+  refuse_in_transforms("it is called", "the transform says what is differentiated; func.grad and its kin nest");
   autograd::set_requires_grad(unwrap(self), to_flag(value, true));
   return Py_NewRef(self);
 }

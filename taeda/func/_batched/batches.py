@@ -7,6 +7,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._library.ops import OpOverload
+from taeda.func._batched.general import one_by_one
 from taeda.func._batched.tensor import Batch, bound
 
 # --- ops that take batches of any shape: of matrices, of last dimensions
@@ -16,9 +17,19 @@ def natural(batch: Batch, op: OpOverload, *args: Any, **kwargs: Any) -> Any:
     return batch.wrap_all(op(*[batch.whole(x) for x in args], **{k: batch.whole(x) for k, x in kwargs.items()}))
 
 
+def matrices(batch: Batch, op: OpOverload, *args: Any, **kwargs: Any) -> Any:
+    """An op on matrices, which examples of fewer dimensions must not become as a batch."""
+    if any(isinstance(x, Tensor) and x.dim() < 2 for x in args):
+        return one_by_one(batch, op, *args, **kwargs)
+    return natural(batch, op, *args, **kwargs)
+
+
 def broadcast(batch: Batch, op: OpOverload, *args: Any, **kwargs: Any) -> Any:
     """The dimensions before the last two broadcast, so that they must be as many in each tensor."""
-    rank = max(x.dim() for x in args if isinstance(x, Tensor))
+    ranks = [x.dim() for x in args if isinstance(x, Tensor)]
+    if min(ranks) < 2:
+        return one_by_one(batch, op, *args, **kwargs)
+    rank = max(ranks)
     return batch.wrap_all(op(*[batch.padded(x, rank) for x in args], **kwargs))
 
 

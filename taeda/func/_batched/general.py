@@ -48,8 +48,15 @@ def elementwise(batch: Batch, op: OpOverload, *args: Any, mask_first: bool = Fal
 
 def written_elementwise(batch: Batch, op: OpOverload, *args: Any, **kwargs: Any) -> Any:
     batch.written(args[0])
+    check_room(args[0], args)
     op(*_aligned(batch, args), **kwargs)
     return args[0]
+
+
+def check_room(target: Tensor, args: Sequence[Any]) -> None:
+    """What is written to ``target`` must have no more dimensions: they would meet the batch's."""
+    if any(isinstance(x, Tensor) and x.dim() > target.dim() for x in args):
+        raise Unbatchable("a tensor of more dimensions is written to one of fewer")
 
 
 def _aligned(batch: Batch, args: Sequence[Any], promoted: Sequence[Any] = ()) -> list[Any]:

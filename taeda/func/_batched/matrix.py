@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import taeda
@@ -13,11 +14,15 @@ from taeda.func._batched.tensor import Batch, Unbatchable
 def product(batch: Batch, op: OpOverload, a: Tensor, b: Tensor) -> Tensor:
     """The values of ``a @ b``, matrices or, for ``bmm`` and its kin, batches of them."""
     rank = 3 if "bmm" in op.name() else 2
-    if a.dim() != rank or b.dim() != rank:
-        raise Unbatchable(f"{op} of {a.dim()} and {b.dim()} dimensions")  # one example's error says it better
+    _check_ranks(op, a, rank, b, rank)
     if not batch.holds(b) and b.dim() == 2:  # one matrix for all: rows of all examples go through it at once
         return taeda.matmul(batch.whole(a), b)
     return taeda.matmul(a.value if batch.holds(a) else a, b.value if batch.holds(b) else b)  # type: ignore[attr-defined]
+
+
+def _check_ranks(op: OpOverload, a: Tensor, rank: int, b: Tensor, other: int) -> None:
+    if a.dim() != rank or b.dim() != other:
+        raise Unbatchable(f"{op} of {a.dim()} and {b.dim()} dimensions")  # one example's error says it better
 
 
 def mm(batch: Batch, op: OpOverload, self: Tensor, mat2: Tensor) -> Any:
@@ -25,31 +30,41 @@ def mm(batch: Batch, op: OpOverload, self: Tensor, mat2: Tensor) -> Any:
 
 
 def mv(batch: Batch, op: OpOverload, self: Tensor, vec: Tensor) -> Any:
-    return batch.wrap(_applied(batch, self, vec))
+    return batch.wrap(_applied(batch, op, self, vec))
 
 
-def _applied(batch: Batch, matrix: Tensor, vector: Tensor) -> Tensor:
+def _applied(batch: Batch, op: OpOverload, matrix: Tensor, vector: Tensor) -> Tensor:
+    _check_ranks(op, matrix, 2, vector, 1)
     if not batch.holds(matrix):
         return taeda.matmul(batch.whole(vector), matrix.t())
     return taeda.matmul(batch.whole(matrix), batch.whole(vector).unsqueeze(2)).squeeze(2)  # type: ignore[no-any-return]
 
 
 def dot(batch: Batch, op: OpOverload, self: Tensor, tensor: Tensor) -> Any:
+    _check_ranks(op, self, 1, tensor, 1)
     left, right = batch.whole(self).unsqueeze(1), batch.whole(tensor).unsqueeze(2)
     return batch.wrap(taeda.matmul(left, right).reshape(batch.size))
 
 
 def addmm(batch: Batch, op: OpOverload, self: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    return batch.wrap(_sum(batch.padded(self, a.dim()), product(batch, op, a, b), beta, alpha))
+    return batch.wrap(_sum(batch, self, product(batch, op, a, b), a.dim(), beta, alpha))
 
 
 def addmv(
     batch: Batch, op: OpOverload, self: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1
 ) -> Any:
-    return batch.wrap(_sum(batch.padded(self, 1), _applied(batch, mat, vec), beta, alpha))
+    return batch.wrap(_sum(batch, self, _applied(batch, op, mat, vec), 1, beta, alpha))
 
 
-def _sum(start: Tensor, product: Tensor, beta: Any, alpha: Any) -> Tensor:
+def _check_fits(x: Tensor, shape: Sequence[int]) -> None:
+    """What is added to the results of examples must not make them larger."""
+    if taeda.broadcast_shapes(x.shape, shape) != shape:
+        raise Unbatchable(f"{tuple(x.shape)} is added to {tuple(shape)}")
+
+
+def _sum(batch: Batch, added: Tensor, product: Tensor, rank: int, beta: Any, alpha: Any) -> Tensor:
+    _check_fits(added, product.shape[-rank:])
+    start = batch.padded(added, rank)
     scaled = product if alpha == 1 else product * alpha
     if beta == 0:
         return scaled
@@ -67,11 +82,14 @@ def linear(batch: Batch, op: OpOverload, input: Tensor, weight: Tensor, bias: Te
         flat, across = batch.whole(rows).flatten(1, -2), batch.whole(weight).transpose(1, 2)
         result = taeda.matmul(flat, across).reshape(batch.size, *input.shape[:-1], weight.shape[0])
     if bias is not None:
+        _check_fits(bias, result.shape[1:])
         result = result + batch.padded(bias, max(result.dim() - 1, bias.dim()))
     return batch.wrap(result)
 
 
 def solve(batch: Batch, op: OpOverload, A: Tensor, B: Tensor, **kwargs: Any) -> Any:
+    if A.dim() < 2 or not B.dim():
+        raise Unbatchable(f"{op} of {A.dim()} and {B.dim()} dimensions")
     if B.dim() == 1:
         solution, info = op(batch.whole(A), batch.whole(B).unsqueeze(2), **kwargs)
         return batch.wrap(solution.squeeze(2)), batch.wrap(info)

@@ -52,6 +52,8 @@ def convolution_weight_grad(batch: Batch, op: OpOverload, features: Tensor, inpu
 
 def layer_norm(batch: Batch, op: OpOverload, input: Tensor, normalized_shape: Any, weight: Tensor | None,
                bias: Tensor | None, eps: float) -> Any:  # fmt: skip
+    if any(f is not None and list(f.shape) != list(normalized_shape) for f in (weight, bias)):
+        raise Unbatchable("a scale or shift of another shape than what is normalized")
     x = batch.whole(input)
     if not batch.holds(weight) and not batch.holds(bias):
         return batch.wrap_all(op(x, normalized_shape, weight, bias, eps))

@@ -9,7 +9,7 @@ import taeda
 from taeda import Tensor
 from taeda._library.ops import OpOverload
 from taeda.func._batched.along import shifted
-from taeda.func._batched.general import one_by_one
+from taeda.func._batched.general import check_room, one_by_one
 from taeda.func._batched.tensor import Batch, Unbatchable
 
 
@@ -26,6 +26,7 @@ def stack(batch: Batch, op: OpOverload, tensors: Sequence[Tensor], dim: int = 0)
 
 
 def copy_(batch: Batch, op: OpOverload, self: Tensor, src: Tensor, non_blocking: bool = False) -> Any:
+    check_room(self, (src,))
     op(batch.written(self), batch.padded(src, self.dim()), non_blocking)
     return self
 
@@ -57,12 +58,10 @@ def write_elements(batch: Batch, op: OpOverload, self: Tensor, *args: Any) -> An
 
 
 def index_select(batch: Batch, op: OpOverload, self: Tensor, dim: int, index: Tensor) -> Any:
+    if self.dim() == 0 or index.dim() > 1:
+        return one_by_one(batch, op, self, dim, index)
     if not batch.holds(index):
-        value = batch.whole(self) if self.dim() else batch.whole(self).unsqueeze(1)
-        result = op(value, shifted(dim, self.dim()), index)
-        return batch.wrap(result if self.dim() else result.reshape(batch.size))
-    if self.dim() == 0:
-        return batch.wrap(batch.whole(self) + 0)
+        return batch.wrap(op(batch.whole(self), shifted(dim, self.dim()), index))
     front = batch.whole(self).movedim(shifted(dim, self.dim()), 1)  # (batch, n, ...)
     chosen = front[_examples(batch, 2), batch.whole(index).reshape(batch.size, -1)]
     return batch.wrap(chosen.movedim(1, shifted(dim, self.dim())).contiguous())
@@ -178,6 +177,8 @@ def index_put_(batch: Batch, op: OpOverload, self: Tensor, indices: Sequence[Ten
 
 
 def embedding(batch: Batch, op: OpOverload, weight: Tensor, indices: Tensor, *args: Any, **kwargs: Any) -> Any:
+    if weight.dim() != 2:
+        raise Unbatchable("a table of other than two dimensions")
     if not batch.holds(weight):
         return batch.wrap(op(weight, indices.value, *args, **kwargs))  # type: ignore[attr-defined]
     places = batch.whole(indices)
@@ -203,6 +204,6 @@ def complex_(batch: Batch, op: OpOverload, real: Tensor, imag: Tensor) -> Any:
 def searchsorted(batch: Batch, op: OpOverload, sorted_sequence: Tensor, self: Tensor, **kwargs: Any) -> Any:
     if sorted_sequence.dim() == 1 and not batch.holds(sorted_sequence):
         return batch.wrap(op(sorted_sequence, self.value, **kwargs))  # type: ignore[attr-defined]
-    if kwargs.get("sorter") is not None or (sorted_sequence.dim() == 1 and self.dim() != 1):
+    if kwargs.get("sorter") is not None or sorted_sequence.dim() != self.dim() or self.dim() == 0:
         return one_by_one(batch, op, sorted_sequence, self, **kwargs)
     return batch.wrap(op(batch.whole(sorted_sequence).contiguous(), batch.whole(self).contiguous(), **kwargs))

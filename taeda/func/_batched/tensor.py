@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from taeda import _C, Tensor
 from taeda._C import _autograd
 from taeda._library.ops import OpOverload
 from taeda._schema.tags import Tag
+from taeda.func._active import transforms_active
 from taeda.utils._python_dispatch import TorchDispatchMode
 from taeda.utils._pytree import tree_map_only
 
@@ -19,6 +21,10 @@ Rule = Callable[..., Any]
 
 class Unbatchable(RuntimeError):
     """A call that cannot be made for all examples at once: it reads values, or writes where examples would meet."""
+
+
+class Refused(RuntimeError):
+    """What a mapped function must not do, for one example neither."""
 
 
 _KERNELS = _C.DispatchKeySet("CPU")  # kernels of any device, too
@@ -44,6 +50,11 @@ class BatchedTensor(Tensor):
     def __torch_dispatch__(cls, func: OpOverload, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         batch = _innermost(args, kwargs)
         assert batch is not None
+        if batch.is_over:
+            raise RuntimeError(
+                f"taeda.func.vmap: {func} got a tensor of one example, whose vmap has ended; let the mapped function "
+                "return what is needed outside of it"
+            )
         rule = batch.rule_of(func)
         if rule is None:  # made of other ops, whose rules serve
             return func.redispatch(_KERNELS, *args, **(kwargs or {}))
@@ -51,7 +62,16 @@ class BatchedTensor(Tensor):
             return rule(batch, func, *args, **(kwargs or {}))
 
     def __repr__(self, *, tensor_contents: str | None = None) -> str:  # type: ignore[override]
-        return f"BatchedTensor(level={self.batch.level}, value={self.value!r})"
+        value = textwrap.indent(repr(self.value), "    ")
+        return f"BatchedTensor(lvl={self.batch.depth}, bdim=0, value=\n{value}\n)"
+
+    @property
+    def data(self) -> Any:  # type: ignore[override]
+        raise Refused("taeda.Tensor.data: it is asked for inside vmap; detach() gives values outside the graph")
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        raise Refused("taeda.Tensor.data: it is set inside vmap; write to the tensor with copy_()")
 
 
 _C._set_outermost_class(BatchedTensor)
@@ -74,6 +94,7 @@ class Batch:
 
     def __init__(self, size: int, level: int, rule_of: Callable[[OpOverload], Rule | None], randomness: str) -> None:
         self.size, self.level, self.rule_of, self.randomness = size, level, rule_of, randomness
+        self.depth, self.is_over = transforms_active() + 1, False
         self.dual_levels = _autograd._dual_levels()  # tangents of these are the values' own
 
     def holds(self, x: Any) -> bool:
@@ -156,11 +177,11 @@ class EachDraws(_Draws):
         return batch.wrap(func(**given | {"size": [batch.size, *given["size"]]}))
 
 
-class WrongRule(RuntimeError):
+class WrongRule(Refused):
     """A function's own rule for batches that does not give what rules give."""
 
 
-class SameForDifferent(RuntimeError):
+class SameForDifferent(Refused):
     """The examples are to draw the same numbers for values of their own."""
 
 
@@ -215,7 +236,7 @@ def running(size: int, rule_of: Callable[[OpOverload], Rule | None], randomness:
     try:
         yield stack[-1]
     finally:
-        stack.pop()
+        stack.pop().is_over = True
 
 
 def mapped(x: Tensor) -> Tensor:

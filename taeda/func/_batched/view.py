@@ -9,7 +9,8 @@ from taeda import _C, Tensor
 from taeda._C import _autograd
 from taeda._library.ops import OpOverload
 from taeda.func._batched.along import shifted
-from taeda.func._batched.tensor import Batch, bound
+from taeda.func._batched.general import one_by_one
+from taeda.func._batched.tensor import Batch, Unbatchable, bound
 
 _RECORDS = _C.DispatchKeySet("AutogradCPU").add("ADInplaceOrView")
 
@@ -50,6 +51,8 @@ def reshape_alias(batch: Batch, op: OpOverload, self: Any, size: Any, stride: An
 
 
 def expand(batch: Batch, op: OpOverload, self: Any, size: Any, **kwargs: Any) -> Any:
+    if -1 in size[: len(size) - self.dim()]:
+        raise Unbatchable("a new dimension has no size")
     return batch.wrap(op(batch.padded(self, len(size)), [batch.size, *size], **kwargs))
 
 
@@ -79,13 +82,15 @@ def by_dims(batch: Batch, op: OpOverload, *args: Any, **kwargs: Any) -> Any:
     given = bound(op, args, kwargs)
     x = given["self"]
     given["self"] = x.value
+    given = _shifted_dims(given, x.dim())
     if x.dim() == 0:  # only dimensions 0 and -1 may be named, which do nothing
         return batch.wrap(x.value.view_as(x.value))
-    return batch.wrap_all(op(**_shifted_dims(given, x.dim())))
+    return batch.wrap_all(op(**given))
 
 
 def unfold(batch: Batch, op: OpOverload, self: Any, dimension: int, size: int, step: int) -> Any:
     if self.dim() == 0:
+        shifted(dimension, 0)
         return batch.wrap(self.value.unsqueeze(1).unfold(1, size, step).squeeze(1))
     return by_dims(batch, op, self, dimension, size, step)
 
@@ -134,6 +139,8 @@ def repeat(batch: Batch, op: OpOverload, self: Any, repeats: Any) -> Any:
 
 
 def roll(batch: Batch, op: OpOverload, self: Any, shifts: Any, dims: Any = ()) -> Any:
+    if self.dim() == 0:
+        return one_by_one(batch, op, self, shifts, dims)
     if not dims:
         return batch.wrap(op(self.value.flatten(1), shifts, [1]).reshape(self.value.shape))
     return _turned(batch, op, self, dims, shifts)

@@ -15,7 +15,7 @@ from taeda._library.fake_tensor import FakeTensor, FakeTensorMode
 from taeda._schema.symbols import SymBool, SymFloat, SymInt, _Symbol
 from taeda.export._values import watched_values
 from taeda.fx._lazy_graph_module import _make_graph_module
-from taeda.fx._symbolic_trace import PH
+from taeda.fx._symbolic_trace import PH, _annotation
 from taeda.fx.experimental import _proxy_mode
 from taeda.fx.experimental._proxy_mode import (
     ProxyTorchDispatchMode,
@@ -183,6 +183,9 @@ class _Trace:
             stack.enter_context(disable_autocast_cache())
             recorded = _with_names(self._recorded(f, args, mode, fake), names)
             made = dispatch_trace(recorded, self.tracer, tuple(places))
+            if kind := _annotation(getattr(inspect.unwrap(f), "__annotations__", {}), "return"):
+                made.graph.output_node().type = kind
+                made.recompile()
             for part in (made, *self.tracer.recording.subgraphs.values()):
                 self.tracer.recording.describe_examples(part.graph)
         recording = self.tracer.recording

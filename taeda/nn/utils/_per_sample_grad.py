@@ -120,7 +120,8 @@ def _copies(parameter: Tensor, count: int, scale: int) -> Tensor:
             "taeda.nn.utils.call_for_per_sample_grads: a parameter has the gradients of an earlier call; set its "
             "grad_sample to None first"
         )
-    leaf = parameter.detach().expand(count, *parameter.shape).requires_grad_()
+    leaf = parameter.detach().expand(count, *parameter.shape)
+    leaf.requires_grad = True
 
     def keep(leaf: Tensor) -> None:
         assert leaf.grad is not None
