@@ -73,19 +73,20 @@ Tensor zeros_laid_out_as(const Tensor& t, const Tensor& like) {
   return zeros;
 }
 
-// The base's tangent with its strides, zero if it has none.
-Tensor base_tangent(const Tensor& base, int level) {
+// The base's tangent with its strides, zero if it has none: of the class of what is to be written there.
+Tensor base_tangent(const Tensor& base, int level, const Tensor& written) {
   Tensor whole = own_tangent(base, level);
   if (whole.defined() && same_geometry(whole, base)) return whole;
-  Tensor laid_out = zeros_laid_out_as(base, whole.defined() ? whole : base);
+  bool fits = written.defined() && written.dtype() == base.dtype();
+  Tensor laid_out = zeros_laid_out_as(base, whole.defined() ? whole : fits ? written : base);
   if (whole.defined()) ops::copy_(laid_out, whole);
   set_tangent(base, laid_out, level);
   return laid_out;
 }
 
-Tensor part_of_base_tangent(const Tensor& view, int level) {
+Tensor part_of_base_tangent(const Tensor& view, int level, const Tensor& written = {}) {
   LevelsBelow below(level);
-  Tensor part = replay_view(view, base_tangent(base_of(view), level));
+  Tensor part = replay_view(view, base_tangent(base_of(view), level, written));
   set_tangent(view, part, level);
   return part;
 }
@@ -219,11 +220,9 @@ void give_tangent(TensorList made, std::vector<Tensor> values, int level) {
 void write_tangent(const Tensor& written, Tensor value, int level) {
   if (!written.defined() || !is_differentiable(written.dtype())) return;
   Tensor own = tangent(written, level);
-  if (!own.defined()) {
-    if (!value.defined()) return;
-    if (base_of(written).defined()) own = part_of_base_tangent(written, level);
-  }
+  if (!own.defined() && !value.defined()) return;
   value = value.defined() ? fitted(written, std::move(value)) : ops::zeros_like(written);
+  if (!own.defined() && base_of(written).defined()) own = part_of_base_tangent(written, level, value);
   if (own.defined() && same_sizes(own, written) && !is_leaf_here(own))
     ops::copy_(own, value);
   else

@@ -188,12 +188,17 @@ bool is_sole_owner(const Tensor& t) {
          t->is_non_overlapping_and_dense() && !t->is_lazy();
 }
 
+// A plain tensor has no room for one of a class with rules of its own, such as a batch.
+bool has_room(const Tensor& t, const Tensor& added) {
+  return is_sole_owner(t) && (!added.keys().has(Functionality::Python) || t.keys().has(Functionality::Python));
+}
+
 void add_into(Tensor& sum, Tensor&& grad) {
   if (t_state.grad_mode || sum.dtype() != grad.dtype())
     sum = arithmetic::add(sum, grad);
-  else if (is_sole_owner(sum))
+  else if (has_room(sum, grad))
     arithmetic::add_in_place(sum, grad);
-  else if (is_sole_owner(grad))
+  else if (has_room(grad, sum))
     arithmetic::add_in_place(grad, sum), sum = std::move(grad);
   else
     sum = arithmetic::add(sum, grad);

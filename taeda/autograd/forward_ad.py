@@ -77,8 +77,10 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> A
 
 def _laid_out(tangent: Tensor, tensor: Tensor) -> Tensor:
     """The tangent such that each view of ``tensor`` is one of it: of the same bits, over as much memory."""
-    if not all(type(x) is Tensor and x.layout is taeda.strided for x in (tangent, tensor)):
+    if any(x.layout is not taeda.strided for x in (tangent, tensor)):
         return tangent
+    if not type(tangent) is type(tensor) is Tensor:  # of a batch, which vmap must not give back as the tangent it got
+        return tangent if tangent.stride() == tensor.stride() else tangent.clone()
     count = tensor.untyped_storage().nbytes() // tensor.itemsize
     reaches = tensor.numel() == count or tangent.untyped_storage().nbytes() // tangent.itemsize == count
     if reaches and tensor.is_conj() == tangent.is_conj() and tensor.is_neg() == tangent.is_neg():

@@ -111,6 +111,17 @@ def test_other_arguments_may_be_written_to(jacobian: Any) -> None:
     assert not y.requires_grad
 
 
+def test_tangents_of_examples_are_written_to_what_has_none() -> None:
+    def fills(x: Any, y: Any, z: Any) -> Any:
+        x[:2] = y
+        return taeda.vstack([(x**2).sum(), (z**3).sum()])
+
+    x, y, z = taeda.rand(3), taeda.tensor([1.0, 2.0]), taeda.tensor([3.0, 4.0])
+    of_y, of_z = jacfwd(fills, argnums=(1, 2))(x, y, z)
+    taeda.testing.assert_close(of_y, taeda.stack([2 * y, 0 * y]).unsqueeze(1))
+    taeda.testing.assert_close(of_z, taeda.stack([0 * z, 3 * z**2]).unsqueeze(1))
+
+
 def test_gradients_go_on_where_the_call_was_not_recorded() -> None:
     x = taeda.tensor(3.0, requires_grad=True)
     with taeda.no_grad():
