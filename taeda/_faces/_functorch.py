@@ -2,13 +2,22 @@
 
 import sys
 from types import ModuleType
+from typing import Any
 
 from taeda import func
 from taeda._inert import settings as _settings
 from taeda.func import _functional_modules, _modules, _rearrange
-from taeda.fx.experimental.proxy_tensor import make_fx
 
 __path__: list[str] = []  # a package, whose modules are these
+
+
+def _of_graphs(name: str) -> Any:
+    """A member of ``python_key``, which recording alone needs."""
+    from taeda.fx.experimental import proxy_tensor
+
+    if name != "make_fx":
+        raise AttributeError(f"module {__name__}.python_key has no attribute {name!r}")
+    return proxy_tensor.make_fx
 
 
 _TRANSFORMS = {
@@ -41,7 +50,7 @@ _CONTENTS = {
         "fake_tensor_allow_meta": True, "debug_assert": False, "donated_buffer": True, "activation_memory_budget": 1.0,
         "treat_parameters_as_free_to_save": True, "patch": _settings.patch_of("taeda._functorch.config"),
     },
-    "python_key": {"make_fx": make_fx},
+    "python_key": {"__getattr__": _of_graphs},
     "einops": {"rearrange": _rearrange.rearrange},
     "batch_norm_replacement": {"replace_all_batch_norm_modules_": _modules.replace_all_batch_norm_modules_},
 }  # fmt: skip
