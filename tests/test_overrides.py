@@ -493,3 +493,24 @@ def test_what_a_protocol_is_given_is_looked_at(method):
     for args, kwargs, wrong in ((two, 3, "kwargs"), (two, [("alpha", 1)], "kwargs"), (3, {}, "args")):
         with pytest.raises(TypeError, match=f" {wrong} must be a"):
             method(taeda.ops.aten.add.Tensor, (), args, kwargs)
+
+
+@pytest.mark.skipif("distributed" not in dir(taeda), reason="built without taeda.distributed")
+@pytest.mark.parametrize("name, args", [
+    ("all_reduce", "t"), ("broadcast", "t0"), ("reduce", "t0"), ("all_gather", "lt"), ("all_gather_into_tensor", "tt"),
+    ("gather", "t"), ("scatter", "t"), ("reduce_scatter", "tl"), ("reduce_scatter_tensor", "tt"), ("all_to_all", "ll"),
+    ("all_to_all_single", "tt"), ("all_reduce_coalesced", "l"), ("all_gather_coalesced", "ll"), ("isend", "t0"),
+    ("irecv", "t"), ("send", "t0"), ("recv", "t"),
+])  # fmt: skip
+def test_collectives_ask(name, args):
+    class Remote:
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return func, types
+
+    given = {"t": Remote(), "l": [Remote()], "0": 0}
+    function = getattr(taeda.distributed, name)
+    assert function(*(given[kind] for kind in args)) == (function, (Remote,))
+    assert function in overrides.get_testing_overrides()
+    with pytest.raises(TypeError, match=name.removesuffix("_single")):
+        function(*({"t": 1, "l": 1}.get(kind, kind) for kind in args))

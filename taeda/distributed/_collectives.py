@@ -52,6 +52,7 @@ def _fits(name: str, target: Tensor, source: Tensor) -> None:
         )
 
 
+@taeda._C._overridable
 def all_reduce(tensor: Tensor, op: Any = ReduceOp.SUM, group: Group = None, async_op: bool = False) -> Work | None:
     """Reduces the processes' tensors to one, which replaces each of them.
 
@@ -73,6 +74,7 @@ def all_reduce(tensor: Tensor, op: Any = ReduceOp.SUM, group: Group = None, asyn
     return settled(made.allreduce([tensor], _opts(options.AllreduceOptions, async_op, reduceOp=op)), async_op)
 
 
+@taeda._C._overridable
 def all_reduce_coalesced(
     tensors: Any, op: Any = ReduceOp.SUM, group: Group = None, async_op: bool = False
 ) -> Future[Any] | None:
@@ -92,6 +94,7 @@ def all_reduce_coalesced(
     return None if work is None else work.get_future()
 
 
+@taeda._C._overridable
 def reduce(
     tensor: Tensor,
     dst: int | None = None,
@@ -110,6 +113,7 @@ def reduce(
     return settled(or_default(group).reduce([tensor], opts), async_op)
 
 
+@taeda._C._overridable
 def broadcast(
     tensor: Tensor, src: int | None = None, group: Group = None, async_op: bool = False, group_src: int | None = None
 ) -> Work | None:
@@ -122,6 +126,7 @@ def broadcast(
     return settled(or_default(group).broadcast([tensor], opts), async_op)
 
 
+@taeda._C._overridable
 def all_gather(tensor_list: list[Tensor], tensor: Tensor, group: Group = None, async_op: bool = False) -> Work | None:
     """Copies each process's tensor into the list at its rank, on all of them; shapes and dtypes agree."""
     check_list("all_gather", "tensor_list", tensor_list)
@@ -135,6 +140,7 @@ def all_gather(tensor_list: list[Tensor], tensor: Tensor, group: Group = None, a
     return settled(made.allgather([tensor_list], [tensor], _opts(options.AllgatherOptions, async_op)), async_op)
 
 
+@taeda._C._overridable
 def all_gather_coalesced(
     output_tensor_lists: list[list[Tensor]], input_tensor_list: list[Tensor], group: Group = None,
     async_op: bool = False,
@@ -162,6 +168,7 @@ def all_gather_coalesced(
     return None if work is None else work.get_future()
 
 
+@taeda._C._overridable
 def all_gather_into_tensor(
     output_tensor: Tensor, input_tensor: Tensor, group: Group = None, async_op: bool = False
 ) -> Work | None:
@@ -182,6 +189,7 @@ def all_gather_into_tensor(
 all_gather_single = _all_gather_base = all_gather_into_tensor
 
 
+@taeda._C._overridable
 def gather(
     tensor: Tensor,
     gather_list: list[Tensor] | None = None,
@@ -205,6 +213,7 @@ def gather(
     return settled(or_default(group).gather([outputs] if outputs else [], [tensor], opts), async_op)
 
 
+@taeda._C._overridable
 def scatter(
     tensor: Tensor,
     scatter_list: list[Tensor] | None = None,
@@ -228,6 +237,7 @@ def scatter(
     return settled(or_default(group).scatter([tensor], [inputs] if inputs else [], opts), async_op)
 
 
+@taeda._C._overridable
 def reduce_scatter(
     output: Tensor, input_list: list[Tensor], op: Any = ReduceOp.SUM, group: Group = None, async_op: bool = False
 ) -> Work | None:
@@ -245,6 +255,7 @@ def reduce_scatter(
     return settled(made.reduce_scatter([output], [input_list], opts), async_op)
 
 
+@taeda._C._overridable
 def reduce_scatter_tensor(
     output: Tensor, input: Tensor, op: Any = ReduceOp.SUM, group: Group = None, async_op: bool = False
 ) -> Work | None:
@@ -266,6 +277,7 @@ def reduce_scatter_tensor(
 reduce_scatter_single = _reduce_scatter_base = reduce_scatter_tensor
 
 
+@taeda._C._overridable
 def all_to_all(
     output_tensor_list: list[Tensor], input_tensor_list: list[Tensor], group: Group = None, async_op: bool = False
 ) -> Work | None:
@@ -283,6 +295,7 @@ def all_to_all(
     return settled(made.alltoall(output_tensor_list, input_tensor_list, opts), async_op)
 
 
+@taeda._C._overridable
 def all_to_all_single(
     output: Tensor,
     input: Tensor,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import taeda
 from taeda import Tensor
 from taeda.distributed._arguments import Group, group_rank, one_tensor, or_default
 from taeda.distributed._group import Work
@@ -21,6 +22,7 @@ def _peer(name: str, tensor: Any, peer: Any, peer_in_group: Any, group: Group) -
     return rank
 
 
+@taeda._C._overridable
 def isend(
     tensor: Tensor, dst: int | None = None, group: Group = None, tag: int = 0, group_dst: int | None = None
 ) -> Work | None:
@@ -31,6 +33,7 @@ def isend(
     return or_default(group).send([tensor], rank, tag)
 
 
+@taeda._C._overridable
 def irecv(
     tensor: Tensor, src: int | None = None, group: Group = None, tag: int = 0, group_src: int | None = None
 ) -> Work | None:
@@ -44,6 +47,7 @@ def irecv(
     return or_default(group).recv([tensor], rank, tag)
 
 
+@taeda._C._overridable
 def send(
     tensor: Tensor, dst: int | None = None, group: Group = None, tag: int = 0, group_dst: int | None = None
 ) -> None:
@@ -58,6 +62,7 @@ def send(
         work.wait()
 
 
+@taeda._C._overridable
 def recv(
     tensor: Tensor, src: int | None = None, group: Group = None, tag: int = 0, group_src: int | None = None
 ) -> int:

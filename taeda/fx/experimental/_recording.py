@@ -26,10 +26,11 @@ from taeda.fx.passes.shape_prop import _extract_tensor_metadata
 from taeda.utils import _pytree as pytree
 from taeda.utils._python_dispatch import _disable_current_modes
 
+_aten: Any = taeda.ops.aten
 # What the library has for itself, as PyTorch's graphs have it.
 _STAND_FOR = {
-    "aten.lift_fresh.default": lambda: taeda.ops.aten.lift_fresh_copy.default,
-    "aten._native_layer_norm.default": lambda: taeda.ops.aten.native_layer_norm.default,
+    "aten.lift_fresh.default": lambda: _aten.lift_fresh_copy.default,
+    "aten._native_layer_norm.default": lambda: _aten.native_layer_norm.default,
 }
 _READS_VALUES = frozenset(["_local_scalar_dense", "equal", "is_nonzero"])
 _MOST_KNOWN = 1  # elements of a constant whose value the program may ask for
