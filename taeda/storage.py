@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -65,6 +66,8 @@ class TypedStorage:
         device: Device = None,
         _internal: bool = False,
     ) -> None:
+        if args and not isinstance(args[0], taeda.Tensor) and hasattr(args[0], "__index__"):  # NumPy's are no int
+            args = (operator.index(args[0]), *args[1:])
         _check_constructor(self._fixed_dtype, args, wrap_storage, dtype, device)
         self.dtype: taeda.dtype = self._fixed_dtype or dtype or taeda.get_default_dtype()
         if wrap_storage is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import taeda
 from taeda import Tensor
 from taeda.distributions.distribution import Distribution
+from taeda.distributions.utils import _sum_rightmost
 
 __all__ = ["ExponentialFamily"]
 
@@ -38,8 +39,7 @@ class ExponentialFamily(Distribution):
 
     def entropy(self) -> Tensor:
         theta, normalizer, means = self._normalizer_and_gradients()
-        events = len(self.event_shape)
         result = normalizer - self._mean_carrier_measure
         for param, mean in zip(theta, means):
-            result = result - (param * mean).flatten(start_dim=-events).sum(-1) if events else result - param * mean
+            result = result - _sum_rightmost(param * mean, param.dim() - len(self.batch_shape))
         return result

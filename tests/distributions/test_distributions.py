@@ -462,3 +462,11 @@ def test_facts_of_constraints() -> None:
                   lambda: C.cat([C.real], lengths=[1, 2]), lambda: C.MixtureSameFamilyConstraint(3)):  # fmt: skip
         with pytest.raises(AssertionError):
             wrong()  # type: ignore[no-untyped-call]
+
+
+def test_the_entropy_of_every_exponential_family() -> None:
+    concentration, scale = taeda.tensor([4.0, 5.0]), taeda.eye(2) * 2
+    d = taeda.distributions.Wishart(concentration, covariance_matrix=scale)  # one parameter is a number, one a matrix
+    expected = taeda.distributions.ExponentialFamily.entropy(d)
+    assert expected.shape == (2,)
+    assert taeda.allclose(expected, d.entropy())

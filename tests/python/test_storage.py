@@ -204,3 +204,11 @@ def test_bytes_as_numbers():
         made = getattr(UntypedStorage([1, 200]), name)()
         assert (made.dtype, made.tolist()) == (dtype, [1.0, 200.0])
     assert not isinstance(taeda.ones(1).storage(), taeda.cuda.FloatStorage)
+
+
+def test_sizes_of_numpys_types() -> None:
+    numpy = pytest.importorskip("numpy")
+    for size in (numpy.int16(3), numpy.uint8(3), 3):
+        assert taeda.FloatStorage(size).size() == taeda.UntypedStorage(size).size() == 3
+    with pytest.raises(TypeError, match="size"):
+        taeda.FloatStorage(numpy.float32(3))
