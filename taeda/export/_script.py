@@ -9,6 +9,7 @@ import builtins
 import inspect
 import math
 import operator
+import types
 from collections.abc import Iterator
 from typing import Any
 
@@ -60,7 +61,8 @@ class Walked(nn.Module):
         bound.apply_defaults()
         given = [*([self.scripted] if self._is_module else []), *bound.arguments.values()]
         values = dict(zip(self._graph.inputs(), given))
-        results = _Walk(values).block(self._graph)
+        with taeda.set_grad_enabled(taeda.is_grad_enabled()):  # the program may leave a mode only where it ends
+            results = _Walk(values).block(self._graph)
         return results[0] if len(results) == 1 else tuple(results)
 
 
@@ -138,6 +140,33 @@ class _Walk:
 
     def prim_NumToTensor(self, node: Any, value: Any) -> Any:
         return value
+
+    # --- objects of classes, and what `with` enters
+    def prim_CreateObject(self, node: Any) -> Any:
+        return types.SimpleNamespace()
+
+    def prim_Enter(self, node: Any, owner: Any) -> Any:
+        return self._method(node, "__enter__", owner)
+
+    def prim_Exit(self, node: Any, owner: Any) -> Any:
+        return self._method(node, "__exit__", owner, None, None, None)
+
+    def _method(self, node: Any, name: str, *args: Any) -> Any:
+        from taeda.jit._script import inlined
+        from taeda.jit.check.classes import method_named
+
+        graph = inlined(method_named(node.inputsAt(0), name).graph)
+        (result,) = _Walk(dict(zip(graph.inputs(), args, strict=True))).block(graph)
+        return result
+
+    def aten_is_grad_enabled(self, node: Any) -> bool:
+        return taeda.is_grad_enabled()
+
+    def aten_set_grad_enabled(self, node: Any, mode: bool) -> None:
+        taeda.set_grad_enabled(mode)
+
+    def profiler__record_function_enter(self, node: Any, *_: Any) -> None:
+        """Exported programs hold no marks of profiles."""
 
     def prim_RaiseException(self, node: Any, message: Any, *_: Any) -> Any:
         raise RuntimeError(str(message))

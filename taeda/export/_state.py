@@ -33,6 +33,17 @@ class State:
                     self._plain.setdefault(id(value), []).append(f"{path}.{name}" if path else name)
         self._values = {p: b.detach().clone() for p, b in self.original.items() if not b.is_meta}
 
+    def saved(self) -> dict[str, Tensor]:
+        """Parameters and persistent buffers. What a loaded program has as parameters are plain tensors."""
+        made: dict[int, Tensor] = {}
+        found: dict[str, Tensor] = {}
+        for path, tensor, kind, kept in self.entries:
+            if kind is InputKind.PARAMETER and not isinstance(tensor, nn.Parameter):
+                tensor = made.setdefault(id(tensor), nn.Parameter(tensor.detach(), tensor.requires_grad))
+            if kind is InputKind.PARAMETER or kept:
+                found[path] = tensor
+        return found
+
     def paths_of_plain(self, tensor: Tensor) -> list[str]:
         """The paths of a tensor that is an attribute, but neither parameter nor buffer."""
         return self._plain.get(id(tensor), [])

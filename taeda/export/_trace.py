@@ -299,7 +299,7 @@ class _Recording:
         self.capture.origins.finish(list(self.graph.nodes))
         wrap(self.graph, self.capture.subgraphs, current_mode())
         signature = ExportGraphSignature(self.inputs, specs)
-        state = {p: t for p, t, kind, kept in self.state.entries if kind is InputKind.PARAMETER or kept}
+        state = self.state.saved()
         constants: dict[str, Any] = {p: t for p, t, kind, kept in self.state.entries
                                      if kind is InputKind.BUFFER and not kept}  # fmt: skip
         arguments = [s.arg for s in self.inputs if s.kind is InputKind.USER_INPUT]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+from typing import Any
+
 import pytest
 
 import taeda
@@ -116,3 +119,41 @@ def test_a_traced_module_is_exported():
     run = export.export(traced, (taeda.randn(2, 3),)).module()
     x = taeda.randn(2, 3)
     assert close(run(x), module(x))
+
+
+@taeda.jit.script
+class Scaled:
+    def __init__(self, factor: float):
+        self.factor = factor
+
+    def __enter__(self) -> float:
+        return self.factor * 2
+
+    def __exit__(self, kind: Any, value: Any, traceback: Any):
+        self.factor = self.factor + 1
+
+
+class Within(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(3, 3), nn.Linear(3, 2)
+
+    def forward(self, x):
+        with taeda.no_grad():
+            y = self.first(x)
+        scaled = Scaled(1.5)
+        with taeda.autograd.profiler.record_function("marked"), scaled as factor:
+            y = self.second(y) * factor
+        return y + scaled.factor
+
+
+def test_what_a_program_enters_is_exported():
+    module, x = Within(), taeda.randn(2, 3)
+    file = io.BytesIO()
+    taeda.jit.save(taeda.jit.script(module), file)
+    file.seek(0)
+    for scripted in (taeda.jit.script(module), taeda.jit.load(file)):
+        run = export.export(scripted, (x,)).module()
+        assert close(run(x), module(x)) and taeda.is_grad_enabled()
+        run(x).sum().backward()
+        assert [name for name, p in run.named_parameters() if p.grad is not None] == ["second.weight", "second.bias"]

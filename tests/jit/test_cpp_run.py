@@ -74,7 +74,12 @@ def test_an_archive_runs_without_python(program: Path, tmp_path: Path) -> None:
     torch.manual_seed(0)
     net = Net().eval()
     x = torch.arange(15.0).reshape(5, 3)
-    for made in (torch.jit.script(net), torch.jit.trace(lambda y: torch.relu(y @ y.t()) + y.size(0), x)):
+
+    def marked(y: torch.Tensor) -> torch.Tensor:
+        with torch.autograd.profiler.record_function("marked"):
+            return torch.relu(y @ y.t()) + y.size(0)
+
+    for made in (torch.jit.script(net), torch.jit.trace(marked, x)):
         path = tmp_path / "net.pt"
         torch.jit.save(made, path)
         found = run(program, path, 5, 3)

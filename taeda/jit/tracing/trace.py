@@ -268,16 +268,19 @@ def _get_trace_graph(
     """
     arguments = args if isinstance(args, tuple) else (args,)
     check_examples(arguments)
-    recorded = record_flat(f, arguments, kwargs or {}, strict)
+    recorded = record_flat(f, arguments, kwargs or {}, strict, _force_outplace)
     state = f.state_dict(keep_vars=True).values() if isinstance(f, nn.Module) else ()
     inputs = (*arguments, *(kwargs or {}).values(), *state)
     return (recorded.graph, recorded.result, inputs) if return_inputs else (recorded.graph, recorded.result)
 
 
-def record_flat(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], strict: bool = True) -> Recorded:
-    """A graph that takes the state of a module as inputs, behind the arguments."""
+def record_flat(
+    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], strict: bool = True, outplace: bool = False
+) -> Recorded:
+    """A graph that takes the state of a module as inputs, behind the arguments. ``outplace`` is as `record` has it."""
     state = dict(f.state_dict(keep_vars=True)) if isinstance(f, nn.Module) else {}
     recorder = Recorder(lambda tensor: None, strict)
+    recorder.outplace = outplace
     seen: set[int] = set()
     with recorder, _scopes(recorder, f if isinstance(f, nn.Module) else None):
         with recorder.quiet():
