@@ -14,6 +14,7 @@ __all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
 
 _NAME = "taeda.autograd.Function"
 _by_rule: Any = None  # func.vmap's: the Function that runs the rule of one, where an argument is a batch
+_routed: Any = None  # a class of tensors, and what runs a Function of such: see `route`
 
 
 class FunctionCtx:
@@ -132,7 +133,13 @@ class Function(_C._FunctionBase):
         bound = _bind(cls.forward, args, kwargs)
         if cls.vmap is not _no_vmap and _by_rule is not None:
             cls = _by_rule(cls, bound) or cls
-        return super().apply(*bound)
+        return cls._apply_routed(*bound)
+
+    @classmethod
+    def _apply_routed(cls, *args: Any) -> Any:
+        if _routed is not None and any(isinstance(arg, _routed[0]) for arg in args):
+            return _routed[1](cls, args)
+        return super().apply(*args)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         name = type(self).__name__
@@ -158,6 +165,14 @@ class Function(_C._FunctionBase):
         raise NotImplementedError(
             f"{_NAME}: define a static method jvp(ctx, *tangents) to use this Function in forward mode"
         )
+
+
+def route(kind: type, runs: Callable[[Any, tuple[Any, ...]], Any]) -> None:
+    """From now on ``runs(cls, args)`` is called for a Function with an argument of ``kind``. Before that, ``apply`` is
+    the core's own."""
+    global _routed
+    _routed = kind, runs
+    Function.apply = vars(Function)["_apply_routed"]  # type: ignore[method-assign]
 
 
 class InplaceFunction(Function):

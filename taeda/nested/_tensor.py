@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 import taeda
 from taeda import Tensor
+from taeda._composed import function as _function  # noqa: F401  (Functions of such tensors)
 from taeda._composed.tensor import Composed
 from taeda.nested._ragged import RaggedSize, size_of
 
