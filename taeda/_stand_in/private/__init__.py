@@ -6,17 +6,22 @@ lacks a name that it is asked for; what is public, or stands in the modules anyw
 
 from __future__ import annotations
 
+import functools
 import importlib
-import pkgutil
 from typing import Any
 
-_MODULES = {module.name for module in pkgutil.iter_modules(__path__)}
+
+@functools.cache
+def _modules() -> set[str]:
+    import pkgutil
+
+    return {module.name for module in pkgutil.iter_modules(__path__)}
 
 
 def find(module: str, name: str) -> Any:
     """What ``module``, by its name within torch (``nn.functional``), is to have as ``name``; LookupError if nothing."""
     here = module.replace(".", "_") or "top"
-    if here in _MODULES:
+    if here in _modules():
         found = vars(importlib.import_module(f"{__name__}.{here}"))
         if name in found.get("__all__", ()):
             return found[name]
