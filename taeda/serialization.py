@@ -109,6 +109,7 @@ class _Settings:
     mmap_flags: int = MAP_PRIVATE
     crc32: bool = True
     skip_data: bool = False
+    fakes: bool = False  # are saved as if they had memory
 
 
 def save(
@@ -248,7 +249,7 @@ def _write_archive(obj: Any, file: IO[bytes], folder: str, pickle_module: Any, p
     from taeda._serialization.pickler import StorageTable, dump
 
     table = StorageTable()
-    pickled = dump(obj, pickle_module, protocol, table)
+    pickled = dump(obj, pickle_module, protocol, table, _Settings.fakes)
     archive = ArchiveWriter(file, folder, _Settings.crc32)
     archive.write("data.pkl", pickled)
     archive.write(".format_version", b"1")
@@ -495,17 +496,20 @@ class skip_data:
     """``with skip_data():`` saves leave the storages' bytes blank, and loads leave them uninitialised.
 
     For files whose bytes come later: shapes, dtypes and everything else are kept.
+
+    Args:
+        materialize_fake_tensors: fake tensors, too, are saved as tensors on their devices.
     """
 
     def __init__(self, materialize_fake_tensors: bool = False) -> None:
         self.materialize_fake_tensors = materialize_fake_tensors
 
     def __enter__(self) -> None:
-        self._before = _Settings.skip_data
-        _Settings.skip_data = True
+        self._before = _Settings.skip_data, _Settings.fakes
+        _Settings.skip_data, _Settings.fakes = True, self.materialize_fake_tensors
 
     def __exit__(self, *exc: object) -> None:
-        _Settings.skip_data = self._before
+        _Settings.skip_data, _Settings.fakes = self._before
 
 
 def set_default_load_endianness(endianness: LoadEndianness | None) -> None:

@@ -18,13 +18,15 @@ from taeda._tensor.unsaved_hooks import warn_if_has_hooks
 
 
 class StorageRef:
-    """A storage as one tensor sees it; ``dtype`` is None where the file has no class for the tensor's dtype."""
+    """A storage as one tensor sees it; ``dtype`` is None where the file has no class for the tensor's dtype. Without
+    memory of its own it says by ``device`` where it is to be."""
 
-    __slots__ = ("dtype", "untyped")
+    __slots__ = ("device", "dtype", "untyped")
 
-    def __init__(self, untyped: taeda.UntypedStorage, dtype: taeda.dtype | None) -> None:
-        self.untyped = untyped
-        self.dtype = dtype
+    def __init__(
+        self, untyped: taeda.UntypedStorage, dtype: taeda.dtype | None, device: taeda.device | None = None
+    ) -> None:
+        self.untyped, self.dtype, self.device = untyped, dtype, device
 
 
 class StorageTable:
@@ -51,7 +53,7 @@ class StorageTable:
         from taeda._serialization.locations import location_tag
 
         nbytes = ref.untyped.nbytes()
-        tag = location_tag(ref.untyped)
+        tag = location_tag(ref.untyped) if ref.device is None else str(ref.device)
         if ref.dtype is None:
             return ("storage", UntypedStorage, key, tag, nbytes)
         return ("storage", BY_DTYPE[ref.dtype], key, tag, nbytes // ref.dtype.itemsize)
@@ -108,8 +110,16 @@ def _reduce_plain(tensor: Tensor) -> tuple[Any, tuple[Any, ...]]:
             raise
         place = (tensor.dtype, size, stride, tensor.storage_offset(), tensor.layout, tensor.device)
         return rebuild.wrapper_subclass, (type(tensor), *place, tensor.requires_grad)
+    return _over(storage, tensor)
+
+
+def _over(
+    storage: taeda.UntypedStorage, tensor: Tensor, device: taeda.device | None = None
+) -> tuple[Any, tuple[Any, ...]]:
+    """A tensor as what it shows of a storage."""
+    size, stride = tuple(tensor.shape), tuple(tensor.stride())
     typed = tensor.dtype in BY_DTYPE
-    ref = StorageRef(storage, tensor.dtype if typed else None)
+    ref = StorageRef(storage, tensor.dtype if typed else None, device)
     if tensor.is_quantized:
         from taeda._main.schemes import parameters_of
 
@@ -138,10 +148,16 @@ def _is_typed(obj: Any) -> bool:
     return module is not None and isinstance(obj, module.TypedStorage)
 
 
+def _is_fake(tensor: Tensor) -> bool:
+    module = sys.modules.get("taeda._library.fake_tensor")  # where it was never loaded there is none
+    return module is not None and isinstance(tensor, module.FakeTensor)
+
+
 class _Reductions:
     """The hooks that any pickler class needs to write our objects."""
 
     table: StorageTable
+    fakes: bool = False  # fake tensors are written as if they had memory
 
     def persistent_id(self, obj: Any) -> Any:
         if isinstance(obj, StorageRef):
@@ -155,6 +171,8 @@ class _Reductions:
 
     def reducer_override(self, obj: Any) -> Any:
         if isinstance(obj, Tensor):
+            if self.fakes and _is_fake(obj) and not isinstance(obj, taeda.nn.Parameter):
+                return _over(obj._meta.untyped_storage(), obj, obj.fake_device)  # type: ignore[attr-defined]
             return NotImplemented if _own_reduction(type(obj)) else reduce_tensor(obj)
         if isinstance(obj, taeda.Size):
             return taeda.Size, (tuple(obj),)
@@ -167,13 +185,13 @@ class _Reductions:
         return inherited(obj) if inherited is not None else NotImplemented
 
 
-def dump(obj: Any, pickle_module: Any, protocol: int, table: StorageTable) -> bytes:
+def dump(obj: Any, pickle_module: Any, protocol: int, table: StorageTable, fakes: bool = False) -> bytes:
     """The pickle of ``obj``, by ``pickle`` or the module given.
 
     Protocols 4 and 5 are written as 3, which names a global by one opcode.
     """
     base = (pickle_module or pickle).Pickler
-    pickler = type("Pickler", (_Reductions, base), {"table": table})
+    pickler = type("Pickler", (_Reductions, base), {"table": table, "fakes": fakes})
     out = io.BytesIO()
     pickler(out, protocol=min(protocol, 3)).dump(obj)
     return rename_globals(out.getvalue())

@@ -361,6 +361,26 @@ def test_options():
         assert roundtrip(taeda.ones(3, 2)).shape == (3, 2)
 
 
+def test_fake_tensors_become_blank_ones():
+    from taeda._subclasses.fake_tensor import FakeTensorMode
+
+    with FakeTensorMode():
+        whole = taeda.ones(2, 3, dtype=taeda.bfloat16)
+        layer = taeda.nn.Linear(2, 3)
+    things = {"whole": whole, "row": whole[1], "layer": layer.state_dict(), "real": taeda.ones(2)}
+    file = io.BytesIO()
+    with serialization.skip_data(materialize_fake_tensors=True):
+        taeda.save(things, file)
+    file.seek(0)
+    read = taeda.load(file)
+    assert type(read["whole"]) is type(read["layer"]["weight"]) is taeda.Tensor
+    assert read["whole"].dtype is taeda.bfloat16 and read["whole"].tolist() == [[0.0] * 3] * 2
+    assert read["row"].untyped_storage() is read["whole"].untyped_storage() and read["row"].storage_offset() == 3
+    assert (read["layer"]["weight"].shape, read["real"].tolist()) == ((3, 2), [0.0, 0.0])
+    with serialization.skip_data(), pytest.raises(pickle.UnpicklingError, match="FakeTensor"):
+        roundtrip(things)
+
+
 def test_files_are_flushed():
     class File(io.BytesIO):
         flushed = 0
