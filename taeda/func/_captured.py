@@ -33,10 +33,10 @@ class Captured:
             )
 
 
-def captured(func: Any) -> list[Any]:
+def captured(func: Any, parameters: bool = True) -> list[Any]:
     """What a function brings along: in its closure, its bound arguments, its module, the globals that it names."""
     if isinstance(func, functools.partial):
-        return [*captured(func.func), *tree_leaves((func.args, func.keywords))]
+        return [*captured(func.func, parameters), *tree_leaves((func.args, func.keywords))]
     owner, function = getattr(func, "__self__", None), getattr(func, "__func__", func)
     cells = []
     for cell in getattr(function, "__closure__", None) or ():
@@ -47,7 +47,7 @@ def captured(func: Any) -> list[Any]:
     names, known = getattr(getattr(function, "__code__", None), "co_names", ()), getattr(function, "__globals__", {})
     values = [*tree_leaves(cells), *(known[name] for name in names if name in known)]
     modules = [m for m in [func, owner, *values] if _is_module(m)]
-    return [*values, *(t for m in modules for t in [*m.parameters(), *m.buffers()])]
+    return [*values, *(t for m in modules for t in [*(m.parameters() if parameters else ()), *m.buffers()])]
 
 
 def _is_module(value: Any) -> bool:

@@ -40,7 +40,7 @@ def _pushed(
     func: Callable[..., Any],
 ) -> tuple[list[Tensor], list[Tensor | None], Any, Any]:
     """What ``run(tree)``, which calls the user's ``func``, gives: outputs, tangents, structure, what came besides."""
-    known = Captured(captured(func))
+    known = Captured(captured(func, parameters=False))
     level = _autograd._enter_dual_level(True)
     try:
         duals = [point.view_as(point) for point in points]

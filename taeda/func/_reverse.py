@@ -120,7 +120,8 @@ def record(run: Callable[..., Any], inputs: Any, has_aux: bool, function: str, f
     check_tensors(leaves, function, "the inputs")
     check_differentiable(leaves, function)
     leaves = [mapped(x) for x in leaves]
-    known = Captured(x for x in captured(func) if isinstance(x, Tensor) and not x.requires_grad)
+    brought = captured(func, parameters=False)  # which require gradients as a rule
+    known = Captured(x for x in brought if isinstance(x, Tensor) and not x.requires_grad)
     with taeda.enable_grad():
         linked = [x.requires_grad for x in leaves]
         points = [x.view_as(x) if outside else leaf_of(x) for x, outside in zip(leaves, linked, strict=True)]
