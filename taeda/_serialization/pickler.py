@@ -125,7 +125,7 @@ def _over(
 
         numbers = parameters_of(tensor)
         return rebuild.qtensor, (ref, tensor.storage_offset(), size, stride, numbers, False, OrderedDict())
-    args = (ref, tensor.storage_offset(), size, stride, tensor.requires_grad, OrderedDict())
+    args: tuple[Any, ...] = (ref, tensor.storage_offset(), size, stride, tensor.requires_grad, OrderedDict())
     if not typed:
         args += (tensor.dtype,)
     bits = {name: True for name, on in (("conj", tensor.is_conj()), ("neg", tensor.is_neg())) if on}
