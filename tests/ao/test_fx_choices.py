@@ -352,3 +352,41 @@ def test_an_lstm_of_integers(use: str) -> None:
     flatten = taeda.utils._pytree.tree_leaves
     for a, b in zip(flatten(made(*x)), flatten(net(*x)), strict=True):
         assert taeda.allclose(a, b, atol=0.1)
+
+
+def test_a_class_of_integers_is_called_twice() -> None:
+    fx = importlib.import_module("taeda.ao.quantization.quantize_fx")
+    q = importlib.import_module("taeda.ao.quantization")
+
+    class Plain(taeda.nn.Module):
+        def forward(self, x: Any) -> Any:
+            return x + x
+
+    class Observed(Plain):
+        @classmethod
+        def from_float(cls, plain: Any) -> Any:
+            return cls()
+
+    class Integers(taeda.nn.Module):
+        @classmethod
+        def from_observed(cls, observed: Any) -> Any:
+            return cls()
+
+        def forward(self, x: Any) -> Any:
+            return taeda.ops.quantized.add(x, x, 0.1, 0)
+
+    class Net(taeda.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.own = Plain()
+
+        def forward(self, x: Any) -> Any:
+            return self.own(x) + self.own(x)
+
+    x, name = taeda.ones(3), "custom_module_class"
+    to_observed = {f"float_to_observed_{name}": {"static": {Plain: Observed}}}
+    prepared = fx.prepare_fx(Net().eval(), {"": q.default_qconfig}, (x,), prepare_custom_config=to_observed)
+    prepared(x)
+    to_integers = {f"observed_to_quantized_{name}": {"static": {Observed: Integers}}}
+    made = fx.convert_fx(prepared, convert_custom_config=to_integers)
+    assert taeda.allclose(made(x), taeda.full((3,), 4.0), atol=0.1)

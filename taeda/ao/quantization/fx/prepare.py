@@ -122,6 +122,10 @@ class Preparer:
         """Puts the user's observed class in the place of a float module that it is for; whether there is one."""
         module: Any = module_of(node, self.modules)
         for kind, classes in self.config.float_to_observed_mapping.items():
+            if kind is QuantType.STATIC and class_of(module) in classes.values():  # another call of one
+                for arg in data_of(node):
+                    self._observed(node, arg, qconfig.activation)
+                return True
             if class_of(module) not in classes:
                 continue
             for part in module.modules():
