@@ -22,7 +22,16 @@ FACES = sorted(
 OURS = {
     "_dynamo": {"_compile"},
     "_dynamo._trace_wrapped_higher_order_op": {"nullcontext"},
-    "_functorch": {"Any", "ModuleType", "functionalize", "_CONTENTS", "_MODULES", "_TRANSFORMS", "_contents"},
+    "_functorch": {
+        "Any",
+        "ModuleType",
+        "functionalize",
+        "_CONTENTS",
+        "_MODULES",
+        "_TRANSFORMS",
+        "_contents",
+        "_of_graphs",
+    },
     "_ops": {"OpNamespace", "find_overload"},
     "_utils": {"REBUILDERS", "rebuild_tensor", "rebuild_with_state"},
 }
