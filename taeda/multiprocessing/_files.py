@@ -28,6 +28,10 @@ def is_ours(path: str | None) -> bool:
     return path is not None and path.startswith(f"{_FOLDER}/{_PREFIX}")
 
 
+# A fork while another thread speaks to the tracker copies its lock as taken, by a thread that the child does not have.
+os.register_at_fork(after_in_child=resource_tracker._resource_tracker._lock._at_fork_reinit)  # type: ignore[attr-defined]
+
+
 def start_tracker() -> None:
     """Starts the tracker; processes that are forked later then have the same."""
     resource_tracker.ensure_running()

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+from multiprocessing import resource_tracker
 
 import pytest
 
@@ -388,3 +389,32 @@ def test_a_killed_programs_names_are_removed():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     pid, count = done.stdout.split()
     assert count == "6" and not any(pid in name for name in os.listdir("/dev/shm"))
+
+
+def put_shared(outbox):
+    mp.set_sharing_strategy("file_system")
+    outbox.put(taeda.ones(2))
+
+
+def test_a_fork_while_another_thread_speaks_to_the_tracker():
+    """The tracker's lock is taken by a thread that the child does not have."""
+    lock, taken, done = resource_tracker._resource_tracker._lock, threading.Event(), threading.Event()
+
+    def hold():
+        with lock:
+            taken.set()
+            done.wait(60)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    taken.wait()
+    ctx = mp.get_context("fork")
+    outbox = ctx.SimpleQueue()
+    child = ctx.Process(target=put_shared, args=(outbox,))
+    child.start()
+    done.set()
+    holder.join()
+    child.join(30)
+    stuck = child.is_alive()
+    child.kill()
+    assert not stuck and outbox.get().tolist() == [1, 1]
