@@ -11,7 +11,7 @@ from typing import Any
 import taeda
 from taeda import nn
 from taeda.ao.nn import intrinsic, quantizable, quantized
-from taeda.ao.nn.intrinsic.modules.fused import FusedModule
+from taeda.ao.nn.intrinsic.modules.fused import _FusedModule
 from taeda.ao.nn.intrinsic.qat.modules.conv_fused import _Norm
 from taeda.ao.nn.quantized.modules._heads import MultiheadAttention as QuantizedAttention
 from taeda.ao.quantization import qconfig as qconfigs
@@ -33,7 +33,7 @@ from taeda.nn.utils.parametrize import type_before_parametrizations
 
 _FUNCTIONALS = (quantized.FloatFunctional, quantized.QFunctional)
 # Modules that are swapped and observed as one.
-_WHOLE = (FusedModule, _Norm, intrinsic.ConvAdd2d, intrinsic.ConvAddReLU2d)
+_WHOLE = (_FusedModule, _Norm, intrinsic.ConvAdd2d, intrinsic.ConvAddReLU2d)
 _DEFAULT_CUSTOM_CONFIG_DICT: dict[str, Any] = {
     "float_to_observed_custom_module_class": {
         nn.LSTM: quantizable.LSTM,

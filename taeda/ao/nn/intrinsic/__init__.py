@@ -13,11 +13,11 @@ from taeda.ao.nn.intrinsic.modules.fused import ConvBnReLU3d as ConvBnReLU3d
 from taeda.ao.nn.intrinsic.modules.fused import ConvReLU1d as ConvReLU1d
 from taeda.ao.nn.intrinsic.modules.fused import ConvReLU2d as ConvReLU2d
 from taeda.ao.nn.intrinsic.modules.fused import ConvReLU3d as ConvReLU3d
-from taeda.ao.nn.intrinsic.modules.fused import FusedModule as _FusedModule  # noqa: F401
 from taeda.ao.nn.intrinsic.modules.fused import LinearBn1d as LinearBn1d
 from taeda.ao.nn.intrinsic.modules.fused import LinearLeakyReLU as LinearLeakyReLU
 from taeda.ao.nn.intrinsic.modules.fused import LinearReLU as LinearReLU
 from taeda.ao.nn.intrinsic.modules.fused import LinearTanh as LinearTanh
+from taeda.ao.nn.intrinsic.modules.fused import _FusedModule  # noqa: F401
 
 __all__ = [
     "BNReLU2d", "BNReLU3d", "ConvAdd2d", "ConvAddReLU2d", "ConvBn1d", "ConvBn2d", "ConvBn3d", "ConvBnReLU1d",

@@ -8,7 +8,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor, fx, nn
-from taeda.ao.nn.intrinsic.modules.fused import FusedModule
+from taeda.ao.nn.intrinsic.modules.fused import _FusedModule
 from taeda.ao.ns.fx.graph_matcher import op_of
 from taeda.ao.ns.fx.ns_types import NSSingleResultType, NSSingleResultValuesType
 from taeda.ao.ns.fx.utils import fqn_of, type_of
@@ -93,7 +93,7 @@ def get_op_to_type_to_weight_extraction_fn() -> Extractors:
     """How the weight is had, by how an op is called and which it is."""
     modules: dict[Any, Callable[..., Any]] = {}
     for kind in patterns.WEIGHTED:
-        modules[kind] = mod_0_weight_detach if issubclass(kind, FusedModule) else mod_weight_detach
+        modules[kind] = mod_0_weight_detach if issubclass(kind, _FusedModule) else mod_weight_detach
     modules |= dict.fromkeys(tables.DEFAULT_REFERENCE_STATIC_QUANT_MODULE_MAPPINGS.values(), mod_weight_detach)
     for plain, kind in tables.DEFAULT_STATIC_QUANT_MODULE_MAPPINGS.items():
         if plain in patterns.WEIGHTED:

@@ -9,7 +9,7 @@ from typing import Any
 import taeda
 from taeda import fx, nn
 from taeda.ao.nn import quantizable, quantized
-from taeda.ao.nn.intrinsic.modules.fused import FusedModule
+from taeda.ao.nn.intrinsic.modules.fused import _FusedModule
 from taeda.ao.quantization import observer as observers
 from taeda.ao.quantization.fake_quantize import FakeQuantizeBase
 from taeda.ao.quantization.fx import _decomposed as _decomposed  # graphs may call its ops
@@ -310,7 +310,7 @@ def _reference_of(module: Any, qconfig: Any) -> nn.Module | None:
     """The reference of a float module, or of one that rounds while training."""
     watching = getattr(module, "weight_fake_quant", None)
     plain = module.to_float() if class_of(module) in QAT else module
-    inner = plain[0] if isinstance(plain, FusedModule) else plain
+    inner = plain[0] if isinstance(plain, _FusedModule) else plain
     cls = DEFAULT_REFERENCE_STATIC_QUANT_MODULE_MAPPINGS.get(class_of(inner))
     if cls is None:
         return None
@@ -320,7 +320,7 @@ def _reference_of(module: Any, qconfig: Any) -> nn.Module | None:
     else:
         made = cls.from_float(inner, _qparams(watching or qconfig.weight(), inner.weight))
     made.train(inner.training)
-    if not isinstance(plain, FusedModule):
+    if not isinstance(plain, _FusedModule):
         found: nn.Module = made
         return found
     plain[0] = made

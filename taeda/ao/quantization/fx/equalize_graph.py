@@ -7,7 +7,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor, fx, nn
-from taeda.ao.nn.intrinsic.modules.fused import FusedModule
+from taeda.ao.nn.intrinsic.modules.fused import _FusedModule
 from taeda.ao.quantization.fx import equalize_observers as equalize
 from taeda.ao.quantization.fx import prepare
 from taeda.ao.quantization.fx.patterns import is_call, is_relu, module_of
@@ -23,7 +23,7 @@ _CONFIGS = "equalization_qconfigs"
 def _layer(node: fx.Node, modules: dict[str, nn.Module]) -> Any:
     """The linear layer or convolution that a node calls, also one with a ReLU; None for others."""
     module: Any = module_of(node, modules)
-    module = module[0] if isinstance(module, FusedModule) else module
+    module = module[0] if isinstance(module, _FusedModule) else module
     return module if type(module) in _MODULES and getattr(module, "groups", 1) == 1 else None
 
 

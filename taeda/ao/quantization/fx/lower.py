@@ -9,7 +9,7 @@ import taeda
 from taeda import fx, nn
 from taeda.ao.nn import intrinsic, quantized
 from taeda.ao.nn.intrinsic import quantized as fused_quantized
-from taeda.ao.nn.intrinsic.modules.fused import FusedModule
+from taeda.ao.nn.intrinsic.modules.fused import _FusedModule
 from taeda.ao.nn.quantized import reference
 from taeda.ao.quantization.fx.convert import _is_dequantized, set_module, trimmed
 from taeda.ao.quantization.fx.patterns import (
@@ -152,7 +152,7 @@ class Lowering:
     def _lower_module(self, node: fx.Node, scale: Any, zero_point: Any) -> None:
         path = str(node.target)
         module: Any = self.model.get_submodule(path)
-        if isinstance(module, FusedModule) and class_of(module) in _FUSED:
+        if isinstance(module, _FusedModule) and class_of(module) in _FUSED:
             cls, inner = _FUSED[class_of(module)], module[0]
             made = cls.from_reference(inner, self._number(scale), self._number(zero_point))
             if hasattr(made, "negative_slope"):

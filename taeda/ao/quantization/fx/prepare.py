@@ -8,7 +8,7 @@ from typing import Any
 import taeda
 from taeda import fx, nn
 from taeda.ao.nn import quantizable
-from taeda.ao.nn.intrinsic.modules.fused import FusedModule
+from taeda.ao.nn.intrinsic.modules.fused import _FusedModule
 from taeda.ao.quantization import observer as observers
 from taeda.ao.quantization.backend_config.constraints import handles
 from taeda.ao.quantization.fake_quantize import FixedQParamsFakeQuantize
@@ -52,10 +52,10 @@ def qconfig_of_call(
     scope = scopes.get(node.name, ("", None))[0]
     module = module_of(node, modules)
     if module is not None:
-        kind = type(module[0]) if isinstance(module, FusedModule) else class_of(module)
+        kind = type(module[0]) if isinstance(module, _FusedModule) else class_of(module)
         kind = next((plain for plain, own in _training_classes().items() if own is kind), kind)
         by_type = mapping.object_type_qconfigs
-        fused = isinstance(module, FusedModule) and by_type.get(kind) is None  # None is no word on what is fused
+        fused = isinstance(module, _FusedModule) and by_type.get(kind) is None  # None is no word on what is fused
         path = str(node.target)
         parent = path.rpartition(".")[0]
     else:
@@ -105,7 +105,7 @@ class Preparer:
             qconfig = self._qconfig_of(node)
             self.qconfigs[node.name] = qconfig
             if (module := module_of(node, self.modules)) is not None:
-                for part in (module, *(module.children() if isinstance(module, FusedModule) else ())):
+                for part in (module, *(module.children() if isinstance(module, _FusedModule) else ())):
                     part.qconfig = qconfig  # not what an earlier call of prepare left there
             if node in skipped or qconfig is None:
                 continue
@@ -216,7 +216,7 @@ class Preparer:
                 self._observed(node, weight, qconfig.weight)
             return True
         module = module_of(node, self.modules)
-        inner = module[0] if isinstance(module, FusedModule) else module
+        inner = module[0] if isinstance(module, _FusedModule) else module
         if kind not in ("weighted", "recurrent") or isinstance(inner, nn.modules.conv._ConvNd):
             return False
         for arg in data_of(node):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from taeda import fx, nn
-from taeda.ao.nn.intrinsic.modules.fused import FusedModule
+from taeda.ao.nn.intrinsic.modules.fused import _FusedModule
 
 
 class QuantizationTracer(fx.Tracer):
@@ -30,7 +30,7 @@ class QuantizationTracer(fx.Tracer):
             )
             or module_qualified_name in self.skipped_module_names
             or type(m) in self.skipped_module_classes
-            or isinstance(m, FusedModule)
+            or isinstance(m, _FusedModule)
         )
 
     def call_module(self, m: nn.Module, forward: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from taeda import Tensor, nn
 
 
-class FusedModule(nn.Sequential):
+class _FusedModule(nn.Sequential):
     """Modules of the types ``parts``, in this order; whichever they are in a class of the user's that says no types."""
 
     parts: ClassVar[tuple[type[nn.Module], ...]] = ()
@@ -22,91 +22,91 @@ class FusedModule(nn.Sequential):
         super().__init__(*modules)
 
 
-class ConvReLU1d(FusedModule):
+class ConvReLU1d(_FusedModule):
     """``Conv1d``, ``ReLU``."""
 
     parts = (nn.Conv1d, nn.ReLU)
 
 
-class ConvReLU2d(FusedModule):
+class ConvReLU2d(_FusedModule):
     """``Conv2d``, ``ReLU``."""
 
     parts = (nn.Conv2d, nn.ReLU)
 
 
-class ConvReLU3d(FusedModule):
+class ConvReLU3d(_FusedModule):
     """``Conv3d``, ``ReLU``."""
 
     parts = (nn.Conv3d, nn.ReLU)
 
 
-class LinearReLU(FusedModule):
+class LinearReLU(_FusedModule):
     """``Linear``, ``ReLU``."""
 
     parts = (nn.Linear, nn.ReLU)
 
 
-class ConvBn1d(FusedModule):
+class ConvBn1d(_FusedModule):
     """``Conv1d``, ``BatchNorm1d``."""
 
     parts = (nn.Conv1d, nn.BatchNorm1d)
 
 
-class ConvBn2d(FusedModule):
+class ConvBn2d(_FusedModule):
     """``Conv2d``, ``BatchNorm2d``."""
 
     parts = (nn.Conv2d, nn.BatchNorm2d)
 
 
-class ConvBn3d(FusedModule):
+class ConvBn3d(_FusedModule):
     """``Conv3d``, ``BatchNorm3d``."""
 
     parts = (nn.Conv3d, nn.BatchNorm3d)
 
 
-class ConvBnReLU1d(FusedModule):
+class ConvBnReLU1d(_FusedModule):
     """``Conv1d``, ``BatchNorm1d``, ``ReLU``."""
 
     parts = (nn.Conv1d, nn.BatchNorm1d, nn.ReLU)
 
 
-class ConvBnReLU2d(FusedModule):
+class ConvBnReLU2d(_FusedModule):
     """``Conv2d``, ``BatchNorm2d``, ``ReLU``."""
 
     parts = (nn.Conv2d, nn.BatchNorm2d, nn.ReLU)
 
 
-class ConvBnReLU3d(FusedModule):
+class ConvBnReLU3d(_FusedModule):
     """``Conv3d``, ``BatchNorm3d``, ``ReLU``."""
 
     parts = (nn.Conv3d, nn.BatchNorm3d, nn.ReLU)
 
 
-class BNReLU2d(FusedModule):
+class BNReLU2d(_FusedModule):
     """``BatchNorm2d``, ``ReLU``."""
 
     parts = (nn.BatchNorm2d, nn.ReLU)
 
 
-class BNReLU3d(FusedModule):
+class BNReLU3d(_FusedModule):
     """``BatchNorm3d``, ``ReLU``."""
 
     parts = (nn.BatchNorm3d, nn.ReLU)
 
 
-class LinearBn1d(FusedModule):
+class LinearBn1d(_FusedModule):
     """``Linear``, ``BatchNorm1d``."""
 
     parts = (nn.Linear, nn.BatchNorm1d)
 
 
-class LinearLeakyReLU(FusedModule):
+class LinearLeakyReLU(_FusedModule):
     """``Linear``, ``LeakyReLU``."""
 
     parts = (nn.Linear, nn.LeakyReLU)
 
 
-class LinearTanh(FusedModule):
+class LinearTanh(_FusedModule):
     """``Linear``, ``Tanh``."""
 
     parts = (nn.Linear, nn.Tanh)
@@ -136,6 +136,3 @@ class ConvAddReLU2d(ConvAdd2d):
         """``relu(add(conv(x1), x2))``."""
         result: Tensor = self.relu(super().forward(x1, x2))
         return result
-
-
-_FusedModule = FusedModule
