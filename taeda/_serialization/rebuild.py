@@ -182,10 +182,13 @@ def sparse(kind: Any, data: Any) -> Tensor:
 def nested_strided(buffer: Any, sizes: Any, strides: Any, offsets: Any) -> Tensor:
     """The nested tensor whose components lie in ``buffer``, each where a row of the others says."""
     tensors = all(isinstance(part, Tensor) for part in (buffer, sizes, strides, offsets))
-    _require(tensors and buffer.dim() == 1, "a nested tensor does not have the parts of its layout")
-    rows = zip(sizes.tolist(), strides.tolist(), offsets.tolist(), strict=True)
+    columns = [part.tolist() for part in (sizes, strides, offsets)] if tensors else []
+    fits = tensors and buffer.dim() == 1 and all(isinstance(column, list) for column in columns)
+    fits = fits and len({len(column) for column in columns}) == 1
+    _require(fits, "a nested tensor does not have the parts of its layout")
     parts = []
-    for size, stride, offset in rows:
+    for size, stride, offset in zip(*columns, strict=True):
+        _require(isinstance(size, list) and isinstance(stride, list), "a component of a nested tensor has no sizes")
         needed = _check_geometry(tuple(size), tuple(stride), offset)
         _require(needed <= buffer.numel(), "a component reaches beyond the nested tensor's elements")
         parts.append(buffer.detach().as_strided(size, stride, offset))
@@ -197,14 +200,16 @@ def nested_jagged(parts: Any) -> Tensor:
     """The nested tensor over values and offsets; its limits are the sizes of tensors without elements."""
     _require(isinstance(parts, dict), "a jagged tensor has no parts")
     values, offsets, lengths = (parts.get(name) for name in ("values", "offsets", "lengths"))
+    ragged, known = parts.get("_ragged_idx", 1), parts.get("_metadata_cache") or {}
+    _require(isinstance(ragged, int) and isinstance(known, dict), "a jagged tensor has parts of other types")
     tensors = isinstance(values, Tensor) and isinstance(offsets, Tensor) and offsets.dim() == 1
     whole = not offsets.is_floating_point() if tensors else False
     _require(whole and (lengths is None or isinstance(lengths, Tensor)), "a jagged tensor has no values or no offsets")
     limits = {}
-    for name, limit in (parts.get("_metadata_cache") or {}).items():
+    for name, limit in known.items():
         _require(name in ("min_seqlen", "max_seqlen") and isinstance(limit, Tensor), "a jagged tensor has other limits")
         limits[name] = limit.size(0) if limit.dim() else 0
-    made = taeda.nested.nested_tensor_from_jagged(values, offsets, lengths, parts.get("_ragged_idx", 1), **limits)
+    made = taeda.nested.nested_tensor_from_jagged(values, offsets, lengths, ragged, **limits)
     return made.requires_grad_() if parts.get("requires_grad") else made
 
 

@@ -11,6 +11,7 @@ import pytest
 
 import taeda
 from taeda import Tensor, nested
+from taeda._serialization import rebuild
 from taeda.nn import functional as F
 
 VALUES, OFFSETS = taeda.arange(24.0).view(12, 2), taeda.tensor([0, 3, 7, 12])
@@ -206,3 +207,41 @@ def test_files_of_components_that_are_not_there() -> None:
     for parts in (None, {"values": VALUES}, {"values": VALUES, "offsets": OFFSETS / 1}):
         with pytest.raises(RuntimeError, match="damaged"):
             nested_jagged(parts)
+
+
+ROWS, AT = taeda.arange(12.0).reshape(6, 2), taeda.tensor([0, 3, 6])
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"offsets": taeda.tensor([0, 1000])}, {"offsets": taeda.tensor([-5, 3])}, {"offsets": taeda.tensor([0, 4, 2])},
+        {"lengths": taeda.tensor([100, 2])}, {"lengths": taeda.tensor([-1, 2])}, {"lengths": 3}, {"offsets": ROWS},
+        {"_ragged_idx": 7}, {"_ragged_idx": "x"}, {"_metadata_cache": [1]}, {"_metadata_cache": {"max_seqlen": 3}},
+    ],
+)  # fmt: skip
+def test_damaged_files_of_jagged_tensors(parts):
+    with pytest.raises(RuntimeError, match="damaged|outside|jagged_dim"):
+        rebuild.nested_jagged({"values": ROWS, "offsets": AT} | parts)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "strides", "offsets"),
+    [
+        ([[2, 300]], [[3, 1]], [0]), ([[2, 3]], [[3, 1]], [100]), ([[2, 3]], [[-3, 1]], [0]),
+        ([[2, 3]], [[3, 1]], [-1]), ([2, 3], [3, 1], [0, 0]),
+        ([[2.5, 3]], [[3.0, 1]], [0]), ([[2, 3]], [[3, 1]], [0, 1]), ([[2, 3]], [[3]], [0]),
+        (2, 3, 0), ([[2**62, 4]], [[2**62, 1]], [0]),
+    ],
+)  # fmt: skip
+def test_damaged_files_of_strided_ones(sizes, strides, offsets):
+    with pytest.raises(RuntimeError, match="damaged"):
+        rebuild.nested_strided(taeda.arange(6.0), *map(taeda.tensor, (sizes, strides, offsets)))
+
+
+@pytest.mark.parametrize("layout", [taeda.strided, taeda.jagged])
+@pytest.mark.parametrize("parts", [[], [taeda.ones(2, 3), taeda.ones(0, 3)], [taeda.ones(1, 0)]])
+def test_files_of_tensors_without_components_or_elements(parts, layout):
+    made = taeda.nested.as_nested_tensor(parts, layout=layout) if parts else taeda.nested.nested_tensor(parts)
+    found = pickle.loads(pickle.dumps(made))
+    assert [part.shape for part in found.unbind()] == [part.shape for part in parts] and found.layout == made.layout
