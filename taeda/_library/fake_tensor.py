@@ -12,8 +12,8 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._C import _autograd
 from taeda._schema.tags import Tag
+from taeda.autograd._transforms import transforms_aside
 from taeda.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from taeda.utils._pytree import tree_leaves, tree_map
 
@@ -253,9 +253,8 @@ class FakeTensorMode(TorchDispatchMode):
             if known is None:
                 return FakeTensor(self, value, device)
             if Tensor.size(known) != value.size() or Tensor.stride(known) != value.stride():  # unsqueeze_, resize_
-                transforms = _autograd._set_transforms(0)  # in which data is not set
-                known.data = FakeTensor(self, value, known.fake_device, requires_grad=False)
-                _autograd._set_transforms(transforms)
+                with transforms_aside():
+                    known.data = FakeTensor(self, value, known.fake_device, requires_grad=False)
             return known
 
         with _disable_current_modes():

@@ -24,16 +24,6 @@ def transforming() -> Iterator[None]:
         _autograd._set_transforms(depth)
 
 
-@contextmanager
-def transforms_aside() -> Iterator[None]:
-    """In the block nothing is refused for the transforms' sake: what runs is the library's own."""
-    before = _autograd._set_transforms(0)
-    try:
-        yield
-    finally:
-        _autograd._set_transforms(before)
-
-
 def transforms_active() -> int:
     """How many transforms' functions this thread is inside of."""
     return getattr(_here, "depth", 0)

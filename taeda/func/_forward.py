@@ -9,6 +9,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._C import _autograd
+from taeda.autograd._transforms import leaf_of
 from taeda.func._active import transforming
 from taeda.func._batch import vmap
 from taeda.func._captured import Captured, captured
@@ -21,7 +22,6 @@ from taeda.func._reverse import (
     chosen_arguments,
     flat_outputs,
     jacrev,
-    leaf_of,
     over_arguments,
     pull_back,
     record,

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import taeda
 from taeda import _C, Tensor
 from taeda._library.ops import OpOverload
-from taeda.func._active import transforming, transforms_aside
+from taeda.autograd._transforms import transforms_aside
+from taeda.func._active import transforming
 from taeda.func._batched.tensor import BatchedTensor
 from taeda.utils._python_dispatch import TorchDispatchMode
 from taeda.utils._pytree import tree_leaves, tree_map, tree_map_only

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import taeda
 from taeda import Tensor
 from taeda._C import _autograd
+from taeda.autograd._transforms import leaf_of
 from taeda.func._active import transforming
 from taeda.func._batch import vmap
 from taeda.func._batched.tensor import holds_linked, mapped
@@ -134,12 +135,6 @@ def record(run: Callable[..., Any], inputs: Any, has_aux: bool, function: str, f
     own = [p for p, outside in zip(points, linked, strict=True) if not outside]
     is_linked = any(linked) or any(map(holds_linked, outputs)) or _autograd._leads_elsewhere(tracked, own)
     return Recorded(points, outputs, output_spec, aux, is_linked, is_linked and was_recording)
-
-
-def leaf_of(x: Tensor) -> Tensor:
-    leaf = _autograd._without_history(x)
-    leaf.requires_grad = True  # where an outer transform runs requires_grad_() is refused
-    return leaf
 
 
 def pull_back(

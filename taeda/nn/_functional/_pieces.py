@@ -7,15 +7,9 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda.autograd import Function
+from taeda.autograd._transforms import leaf_of
 from taeda.nn._functional.linear_cross_entropy import logits_of
 from taeda.nn._functional.loss import cross_entropy
-
-
-def _leaf(x: Tensor) -> Tensor:
-    """``x`` cut from the graph, to be differentiated by; also in transforms, which refuse ``requires_grad_()``."""
-    leaf = x.detach()
-    leaf.requires_grad = True
-    return leaf
 
 
 class LossByPieces(Function):
@@ -31,11 +25,11 @@ class LossByPieces(Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
         input, weight, bias, target = ctx.saved_tensors
-        shared = [_leaf(t) for t in (weight, bias) if t is not None]
+        shared = [leaf_of(t) for t in (weight, bias) if t is not None]
         sums = [taeda.zeros_like(t, dtype=ctx.dtype, requires_grad=False) for t in shared]
         to_input = []
         for x, t, g in zip(*(every.split(ctx.rows) for every in (input, target, grad)), strict=True):
-            x = _leaf(x)
+            x = leaf_of(x)
             with taeda.enable_grad():
                 loss = cross_entropy(logits_of(x, shared[0], shared[1] if len(shared) > 1 else None), t, **ctx.settings)
             piece, *others = taeda.autograd.grad(loss, [x, *shared], g)

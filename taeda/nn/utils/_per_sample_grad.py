@@ -7,6 +7,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor, nn
+from taeda.autograd._transforms import leaf_of
 from taeda.nn.utils.rnn import PackedSequence, pack_padded_sequence, pack_sequence, pad_packed_sequence
 from taeda.utils._pytree import tree_flatten, tree_unflatten
 
@@ -120,8 +121,7 @@ def _copies(parameter: Tensor, count: int, scale: int) -> Tensor:
             "taeda.nn.utils.call_for_per_sample_grads: a parameter has the gradients of an earlier call; set its "
             "grad_sample to None first"
         )
-    leaf = parameter.detach().expand(count, *parameter.shape)
-    leaf.requires_grad = True
+    leaf = leaf_of(parameter.detach().expand(count, *parameter.shape))
 
     def keep(leaf: Tensor) -> None:
         assert leaf.grad is not None
