@@ -71,9 +71,9 @@ class Draws:
 
 
 def _check_unmapped(unmapped: Captured) -> None:
-    for tensor in unmapped.written():
+    if found := unmapped.written():
         raise RuntimeError(
-            f"taeda.func.vmap: the function writes in place to a tensor of shape {tuple(tensor.shape)} that is not "
+            f"taeda.func.vmap: the function writes in place to a tensor of shape {tuple(found[0].shape)} that is not "
             "mapped, so that examples would see each other's writes; write to a clone, or map the tensor, too"
         )
 

@@ -23,12 +23,14 @@ class Captured:
 
     def check_plain(self, depends: Callable[[Tensor], bool], function: str) -> None:
         """Raises where one was written what depends on the arguments that ``function`` differentiates by."""
-        for tensor in filter(depends, self.written()):
+        found = list(filter(depends, self.written()))
+        for tensor in found:
             if not tensor._is_view():
                 tensor.detach_()  # so that it can be used again
+        if found:
             raise RuntimeError(
                 f"taeda.func.{function}: the function writes what depends on its arguments to a tensor of shape "
-                f"{tuple(tensor.shape)} that is none of them, where it would outlive the derivative; return it with "
+                f"{tuple(found[0].shape)} that is none of them, where it would outlive the derivative; return it with "
                 "has_aux=True, or pass the tensor as an argument"
             )
 
