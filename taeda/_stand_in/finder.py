@@ -53,16 +53,15 @@ def _enter(name: str) -> None:
     own = vars(module).get("__getattr__")
 
     def __getattr__(attribute: str) -> Any:
-        try:
-            if own is not None:
+        reason = _HINT
+        if own is not None:
+            try:
                 return own(attribute)
-            raise AttributeError("has no attribute")
-        except AttributeError as error:
+            except AttributeError as error:
+                reason = _HINT if "has no attribute" in str(error) else str(error)
+        if not (attribute.startswith("__") or getattr(module.__spec__, "_initializing", False)):
             with suppress(LookupError):
-                if getattr(module.__spec__, "_initializing", False) or attribute.startswith("__"):
-                    raise LookupError(attribute) from error
                 return private.find(name.partition(".")[2], attribute)
-            reason = _HINT if "has no attribute" in str(error) else str(error)
         text = f"module '{_torchs(name)}' has no attribute '{attribute}'"
         if not attribute.startswith("__"):
             text += f": {reason}"

@@ -191,7 +191,7 @@ def test_groups_made_by_hand() -> None:
         find("distributed.utils._verify_param_shape_across_processes")(group, [tensor])
         find("distributed.utils._sync_params_and_buffers")(group, [tensor], 1 << 20, 0)
     finally:
-        dist.distributed_c10d._abort_process_group(group) if dist.is_initialized() else dist._group.world.clear()
+        dist.destroy_process_group(group)
     (inputs,), (kwargs,) = find("distributed.utils._to_kwargs")((tensor,), {"y": [tensor]}, "meta", False)
     assert inputs[0].is_meta and kwargs["y"][0].is_meta
     with pytest.raises(AssertionError, match="so"):

@@ -79,9 +79,8 @@ class Preparer:
         self.model, self.mapping, self.scopes, self.config, self.backend = model, mapping, scopes, config, backend
         self.modules = dict(model.named_modules(remove_duplicate=False))  # a ReLU may be in a fused module, too
         self.seen: set[fx.Node] = set()  # the nodes that observe
-        self.seen_for: dict[
-            fx.Node, fx.Node
-        ] = {}  # by a float value: what observes it for the calls that want integers
+        # By a float value: what observes it for the calls that want integers.
+        self.seen_for: dict[fx.Node, fx.Node] = {}
         self.qconfigs: dict[str, Any] = {}  # by the name of a node
         self.count = 0
         self.calls: dict[tuple[str, Any], int] = defaultdict(int)
