@@ -312,8 +312,6 @@ _OTHERS = ("istft", "lu", "pca_lowrank", "svd_lowrank")  # of the main namespace
 def __getattr__(name: str) -> Any:
     if name in _OTHERS:
         return getattr(taeda, name)
-    if name == "F":  # as PyTorch's module imports it
-        return taeda.nn.functional
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

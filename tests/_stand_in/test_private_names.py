@@ -147,6 +147,10 @@ def test_optimisers_of_others() -> None:
     assert taeda.optim.SGD([real]).__class__._cuda_graph_capture_health_check(taeda.optim.SGD([real])) is None
 
 
+def test_modules_in_modules() -> None:
+    assert find("functional.F") is F
+
+
 def test_tensors_in_what_a_module_gives() -> None:
     a, b = taeda.ones(1), taeda.ones(2)
     assert list(find("nn.parallel.distributed._find_tensors")({"x": [a, (b, 3)], "y": "text"})) == [a, b]

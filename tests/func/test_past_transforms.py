@@ -87,6 +87,19 @@ def test_captured_tensors_keep_their_own_history(transform: str) -> None:
         assert not captured.requires_grad
 
 
+def test_all_captured_tensors_that_were_written_can_be_used_again() -> None:
+    both = taeda.zeros(3), taeda.zeros(3)
+
+    def writing(x: Any) -> Any:
+        for one in both:
+            one.add_(x)
+        return x.sum()
+
+    with pytest.raises(RuntimeError, match="would outlive the derivative"):
+        grad(writing)(taeda.ones(3))
+    assert not any(one.requires_grad for one in both)
+
+
 def test_captured_tensors_may_be_written_other_values() -> None:
     calls = taeda.zeros(())
 

@@ -27,7 +27,6 @@ LOOKS_UP = {
         "sparse": "files hold sparse tensors",
         "cuda": "whether a file's device is there",
     },
-    "functional": {"nn": "PyTorch's module has the functions of nn as F"},
     "serialization": {"jit": "load is given a program's archive"},
     "classes": {
         "jit": "objects of a C++ class have the face of programs' objects",
