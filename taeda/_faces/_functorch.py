@@ -6,7 +6,7 @@ from typing import Any
 
 from taeda import func
 from taeda._inert import settings as _settings
-from taeda.func import _functional_modules, _modules, _rearrange
+from taeda.func import _functional_modules, _modules, _rearrange, _steps
 
 __path__: list[str] = []  # a package, whose modules are these
 
@@ -35,7 +35,6 @@ _CONTENTS = {
     "deprecated": {name: x if isinstance(x, type) else _functional_modules.moved(name, x)
                    for name, x in {**_TRANSFORMS, **_MODULES}.items()},
     "apis": {**_TRANSFORMS, "chunk_vmap": _functional_modules.chunk_vmap},
-    "vmap": {"vmap": func.vmap},
     "eager_transforms": {**_TRANSFORMS, "linearize": func.linearize},
     "make_functional": {
         **_MODULES,
@@ -59,3 +58,6 @@ for _name, _contents in _CONTENTS.items():
     _module = ModuleType(f"{__name__}.{_name}")
     vars(_module).update(_contents)
     globals()[_name] = sys.modules[_module.__name__] = _module
+
+# The module itself: libraries put other steps into it.
+vmap = sys.modules[f"{__name__}.vmap"] = _steps

@@ -140,12 +140,19 @@ class Finder:
             return self._find_ours(fullname)
         if fullname.startswith("taeda."):
             return self._find_and_enter(fullname, path, target)
+        if _is(fullname, "functorch"):  # PyTorch brings this package along; an installed one goes first
+            installed = self._find_elsewhere(fullname, path, target)
+            return installed or self._find_at(fullname, f"taeda._stand_in.{fullname}")
         if fullname == "multiprocessing.spawn":
             return _then(self._find_elsewhere(fullname, path, target), _tell_workers)
         return None
 
     def _find_ours(self, fullname: str) -> ModuleSpec | None:
         there = NATIVE.get(fullname, f"taeda{fullname.removeprefix('torch')}")
+        return self._find_at(fullname, private.whole(fullname.partition(".")[2]) or there)
+
+    def _find_at(self, fullname: str, there: str) -> ModuleSpec | None:
+        """The module ``there`` by the name ``fullname``."""
         try:
             spec = importlib.util.find_spec(there)
         except ModuleNotFoundError as missing:

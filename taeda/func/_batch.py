@@ -14,21 +14,19 @@ from typing import Any, NamedTuple
 
 import taeda
 from taeda import Tensor
+from taeda.func import _steps
 from taeda.func._active import transforming
-from taeda.func._batched.tensor import Batch, EachDraws, OneDraw, Refused, running
+from taeda.func._batched.tensor import EachDraws, OneDraw, Refused
 from taeda.func._captured import Captured, captured
 from taeda.utils._python_dispatch import _disable_current_modes
-from taeda.utils._pytree import TreeSpec, broadcast_prefix, tree_flatten, tree_unflatten
+from taeda.utils._pytree import TreeSpec, tree_flatten, tree_leaves, tree_unflatten
 
 
 class Draws:
     """What the calls for single examples may draw, from the default generator and from those that they name."""
 
     def __init__(self, randomness: str, function: str) -> None:
-        if randomness not in ("error", "different", "same"):
-            raise RuntimeError(
-                f"taeda.func.{function}: randomness must be 'error', 'different' or 'same'; got {randomness!r}"
-            )
+        _steps.check_randomness(randomness, function)
         self.mode, self.function = randomness, function
         self.starts = {taeda.default_generator: taeda.default_generator.get_state()}
 
@@ -78,41 +76,6 @@ def _check_unmapped(unmapped: Captured) -> None:
         )
 
 
-def _mapped_dims(args: tuple[Any, ...], in_dims: Any, spec: TreeSpec) -> list[int | None]:
-    """For each leaf of the arguments the dimension that runs over examples."""
-    if not isinstance(in_dims, (int, tuple)):
-        raise ValueError(
-            f"taeda.func.vmap: in_dims must be an int or a tuple as the arguments; got {type(in_dims).__name__}"
-        )
-    if not args:
-        raise ValueError("taeda.func.vmap: the function got no positional argument to map over")
-    dims = broadcast_prefix(in_dims, spec)
-    if dims is None:
-        raise ValueError(f"taeda.func.vmap: in_dims {in_dims} does not fit the structure of the arguments, {spec}")
-    return dims
-
-
-def _checked(leaf: Any, dim: Any) -> int | None:
-    if dim is None:
-        return None
-    if not isinstance(dim, int):
-        raise ValueError(f"taeda.func.vmap: in_dims holds ints and None; got {type(dim).__name__}")
-    if not isinstance(leaf, Tensor):
-        raise ValueError(f"taeda.func.vmap: in_dims has {dim} for a {type(leaf).__name__}; only tensors are mapped")
-    if not -leaf.dim() <= dim < leaf.dim():
-        raise ValueError(f"taeda.func.vmap: in_dims has {dim} for a tensor of {leaf.dim()} dimensions")
-    return dim % leaf.dim()
-
-
-def _batch_size(leaves: Sequence[Any], dims: Sequence[int | None]) -> int:
-    sizes = [int(leaf.shape[dim]) for leaf, dim in zip(leaves, dims, strict=True) if dim is not None]
-    if not sizes:
-        raise ValueError("taeda.func.vmap: in_dims maps no argument; at least one must be mapped")
-    if len(set(sizes)) > 1:
-        raise ValueError(f"taeda.func.vmap: mapped dimensions must have one size; got {sizes}")
-    return sizes[0]
-
-
 class _Outputs:
     """The examples' results, one by one, all of one structure."""
 
@@ -135,21 +98,9 @@ class _Outputs:
 
     def joined(self, out_dims: Any, count: int) -> Any:
         assert self.spec is not None
-        dims = _result_dims(out_dims, self.spec)
+        dims = _steps.result_dims(out_dims, self.spec)
         columns = list(zip(*self.rows, strict=True))
         return tree_unflatten([_joined(c, d, count) for c, d in zip(columns, dims, strict=True)], self.spec)
-
-
-def _result_dims(out_dims: Any, spec: TreeSpec) -> list[int | None]:
-    """For each leaf of the results where the dimension over examples goes."""
-    dims = broadcast_prefix(out_dims, spec)
-    if dims is None and isinstance(out_dims, list):
-        dims = broadcast_prefix(tuple(out_dims), spec)
-    if dims is None and spec.is_leaf() and isinstance(out_dims, (tuple, list)) and len(out_dims) == 1:
-        dims = list(out_dims)
-    if dims is None:
-        raise ValueError(f"taeda.func.vmap: out_dims {out_dims} does not fit the structure of the result")
-    return dims
 
 
 def _joined(column: Sequence[Any], dim: Any, count: int) -> Any:
@@ -158,25 +109,12 @@ def _joined(column: Sequence[Any], dim: Any, count: int) -> Any:
         if not isinstance(first, Tensor) or all(one is first or taeda.equal(one, first) for one in column):
             return first
         raise ValueError("taeda.func.vmap: out_dims has None for a result that differs by example")
-    _check_result_dim(dim, first)
+    _steps.check_result_dim(dim, first)
     if count:
         return taeda.stack(column, dim)
     shape = list(first.shape)
     shape.insert(dim % (first.dim() + 1), 0)
     return first.new_zeros(shape)
-
-
-def _check_result_dim(dim: Any, result: Any) -> None:
-    if not isinstance(result, Tensor):
-        hint = ": item(), tolist() and their kin take numbers out of a tensor" * isinstance(result, int | float)
-        raise ValueError(
-            "taeda.func.vmap: the function must return tensors only, or say with None in out_dims what is one for all; "
-            f"got {type(result).__name__}{hint}"
-        )
-    if not isinstance(dim, int):
-        raise ValueError(f"taeda.func.vmap: out_dims holds ints and None; got {type(dim).__name__}")
-    if not -result.dim() - 1 <= dim <= result.dim():
-        raise IndexError(f"taeda.func.vmap: out_dims has {dim} for results of {result.dim()} dimensions")
 
 
 def vmap(
@@ -212,12 +150,13 @@ def vmap(
 
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        leaves, spec = tree_flatten(args)
-        dims = [_checked(*pair) for pair in zip(leaves, _mapped_dims(args, in_dims, spec), strict=True)]
-        call = _Call(func, leaves, dims, spec, kwargs, _batch_size(leaves, dims), randomness)
+        size, dims, leaves, spec = _steps._process_batched_inputs(in_dims, args, func)
+        call = _Call(func, leaves, dims, spec, kwargs, size, randomness)
         draws, shared = Draws(randomness, "vmap"), [x for x, dim in zip(leaves, dims, strict=True) if dim is None]
         unmapped = Captured([*shared, *captured(func)])
-        if call.size >= _AT_ONCE:
+        # Containers that took the place of tensors in a step are batched by that step alone.
+        divisible = all(isinstance(x, Tensor) for x, dim in zip(leaves, dims, strict=True) if dim is not None)
+        if call.size >= _AT_ONCE or not divisible:
             arguments = Captured(leaves)
             try:
                 with _DRAWS[randomness]():
@@ -226,6 +165,8 @@ def vmap(
                 draws.start_again()
                 raise
             except Exception:
+                if not divisible:
+                    raise
                 _check_unmapped(arguments)  # what was written to an argument cannot be taken back for another try
                 draws.start_again()
         outputs = _Outputs()
@@ -265,37 +206,24 @@ class _Call(NamedTuple):
 
     def at_once(self, draws: Draws, out_dims: Any, chunk_size: int) -> Any:
         """The results of all examples, of ``chunk_size`` of them at a time."""
-        starts = range(0, self.size, chunk_size)
+        starts = range(0, self.size, chunk_size) or [0]
         parts = [draws.run(self._part, start, min(chunk_size, self.size - start), out_dims) for start in starts]
-        (_, spec, dims), columns = parts[0], zip(*(values for values, _, _ in parts), strict=True)
-        joined = [c[0] if d is None or len(c) == 1 else taeda.cat(c, d) for c, d in zip(columns, dims, strict=True)]
+        if len(parts) == 1:
+            return parts[0]
+        spec = tree_flatten(parts[0])[1]
+        columns, dims = zip(*map(tree_leaves, parts), strict=True), _steps.result_dims(out_dims, spec)
+        joined = [c[0] if d is None else taeda.cat(c, d) for c, d in zip(columns, dims, strict=True)]
         return tree_unflatten(joined, spec)
 
-    def _part(self, start: int, size: int, out_dims: Any) -> tuple[list[Tensor], TreeSpec, list[int | None]]:
-        from taeda.func._batched.rules import rule_of
-
-        with running(size, rule_of, self.randomness) as batch:
-            result = self._run(lambda x, dim: batch.wrap(_examples(x, dim, start, size)))
-            return _values(batch, result, out_dims)
-
-
-def _examples(x: Tensor, dim: int, start: int, size: int) -> Tensor:
-    """Some examples of a batch, which come first; all of it as it is."""
-    some = x if size == x.size(dim) else x.narrow(dim, start, size)
-    return some.movedim(dim, 0) if dim else some
-
-
-def _values(batch: Batch, result: Any, out_dims: Any) -> tuple[list[Tensor], TreeSpec, list[int | None]]:
-    """The leaves of a result with the batch as a dimension of theirs, their structure, and which dimension that is."""
-    leaves, spec = tree_flatten(result)
-    dims = _result_dims(out_dims, spec)
-    values = []
-    for leaf, dim in zip(leaves, dims, strict=True):
-        if dim is not None:
-            _check_result_dim(dim, leaf)
-        value = batch.shared(leaf) if dim is None else batch.whole(leaf)
-        values.append(value.movedim(0, dim) if dim else value)  # in place, it is the argument itself
-    return values, spec, dims
+    def _part(self, start: int, size: int, out_dims: Any) -> Any:
+        leaves = self.leaves
+        if size < self.size:
+            pairs = zip(leaves, self.dims, strict=True)
+            leaves = [x if dim is None else x.narrow(dim, start, size) for x, dim in pairs]
+        with _steps.begun(size, self.randomness) as batch:
+            args = _steps._create_batched_inputs(self.dims, leaves, batch.depth, self.spec)
+            result = self.func(*args, **self.kwargs)
+            return _steps._unwrap_batched(result, out_dims, batch.depth, size, self.func)
 
 
 _AT_ONCE = 1  # the fewest examples that are tried at once; tests raise it

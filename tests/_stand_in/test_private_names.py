@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+from collections import OrderedDict, deque
 from datetime import timedelta
 
 import pytest
@@ -13,21 +14,13 @@ import taeda
 import taeda.distributed as dist
 from taeda import nn
 from taeda._stand_in import private
+from taeda._stand_in.private import utils__pytree
 from taeda.nn import functional as F
 
 MODULES = sorted(module.name for module in pkgutil.iter_modules(private.__path__))
 
-OF_ANY_ARGUMENT = {
-    "_list_flatten",
-    "_list_unflatten",
-    "_ntuple",
-    "_pair",
-    "_quadruple",
-    "_single",
-    "_triple",
-    "_tuple_flatten",
-    "_tuple_unflatten",
-}
+OF_ANY_ARGUMENT = {"_list_flatten", "_list_unflatten", "_ntuple", "_pair", "_quadruple", "_single", "_triple"}
+OF_ANY_ARGUMENT |= {name for name in utils__pytree.__all__ if "flatten" in name}
 
 
 def names_of(here: str) -> list[str]:
@@ -89,6 +82,12 @@ def test_programs_import_them(tmp_path) -> None:
         "from torch.optim.optimizer import _get_value, Optimizer\n"
         "assert len(_get_clones(torch.nn.Linear(1, 1), 2)) == 2 and _addindent('a\\nb', 2) == 'a\\n  b'\n"
         "assert torch._shape_as_tensor(torch.ones(2, 3)).tolist() == [2, 3] and _get_value(torch.tensor(2.0)) == 2\n"
+        "import functorch, functorch.experimental, torch.nn.utils._named_member_accessor\n"
+        "from functorch.einops import rearrange\n"
+        "assert not torch._C._functorch.is_batchedtensor(torch.ones(1)) and torch._C._functorch.maybe_get_level\n"
+        "from torch._C._functorch import _add_batch_dim, is_batchedtensor\n"
+        "import torch._functorch.vmap\n"
+        "assert torch._functorch.vmap._process_batched_inputs and functorch.make_functional and functorch.make_fx\n"
         "assert torch._cast_Long(torch.tensor(1.5)) == 1 and not hasattr(torch, '_cast_absent')\n"
     )
     subprocess.run([sys.executable, "-m", "taeda", "run", program], check=True)
@@ -173,6 +172,75 @@ def test_trees() -> None:
     values, context = find("utils._pytree._tuple_flatten")((1, 2))
     assert find("utils._pytree._tuple_unflatten")(values, context) == (1, 2)
     assert find("utils._pytree._is_leaf")(3) and not find("utils._pytree._is_leaf")([3])
+
+
+def test_trees_with_keys() -> None:
+    for name, tree in (("list", [5, 6]), ("dict", {"a": 5}), ("deque", deque([5])), ("ordereddict", OrderedDict(a=5))):
+        pairs, context = find(f"utils._pytree._{name}_flatten_with_keys")(tree)
+        assert [key.get(tree) for key, _ in pairs] == [value for _, value in pairs] and pairs
+        assert find(f"utils._pytree._{name}_unflatten")([value for _, value in pairs], context) == tree
+
+
+def test_tensors_by_path() -> None:
+    accessor_of, missing = (find(f"nn.utils._named_member_accessor.{n}") for n in ("NamedMemberAccessor", "_MISSING"))
+    net = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))
+    zeros, weight = taeda.zeros(2, 2), net[0].weight
+    accessor = accessor_of(net)
+    assert accessor.swap_tensor("0.weight", zeros) is weight and net[0].weight is zeros
+    assert (
+        accessor.swap_tensors(["0.weight"], [weight]) == [zeros] and dict(net.named_parameters())["0.weight"] is weight
+    )
+    before, absent = accessor.swap_tensors_dict({"0.weight": zeros, "0.extra": zeros}, allow_missing=True)
+    assert before["0.weight"] is weight and absent == ["0.extra"] and net[0].extra is zeros
+    accessor.swap_tensors_dict(before, allow_missing=True)
+    assert net[0].weight is weight and not hasattr(net[0], "extra") and before["0.extra"] is missing
+    with pytest.raises(RuntimeError, match="has no tensors"):
+        accessor.swap_tensors_dict({"0.weight": zeros, "0.extra": zeros})
+    assert net[0].weight is weight and not hasattr(net[0], "extra")
+    lacking, unknown = accessor.check_keys(["0.weight", "1.nothing"])
+    assert "1.running_mean" in lacking and "0.weight" not in lacking and unknown == ["1.nothing"]
+    assert isinstance(accessor.swap_submodule("0", nn.ReLU()), nn.Linear) and isinstance(net[0], nn.ReLU)
+    for name, value, error in (("a.b", zeros, KeyError), ("a", 3, TypeError)):
+        with pytest.raises(error):
+            find("nn.utils._named_member_accessor.set_tensor")(net, name, value)
+    with pytest.raises(KeyError, match="no child '7'"):
+        accessor.swap_submodule("7", nn.ReLU())
+    with pytest.raises(TypeError, match="at '1.weight' is no Module but a Parameter"):
+        accessor.get_submodule("1.weight")
+    assert accessor.get_tensor("1.bias") is net[1].bias
+    accessor.del_tensors(["1.bias"])
+    with pytest.raises(AttributeError):
+        accessor.get_tensor("1.bias")
+
+
+def test_batches_and_levels() -> None:
+    inner = find("_C._functorch")
+    seen = []
+
+    def function(x):
+        level = inner.current_level()
+        seen.append((inner.maybe_get_level(x) == level, inner.maybe_get_bdim(x), tuple(inner.get_unwrapped(x).shape)))
+        assert inner.is_functorch_wrapped_tensor(x)
+        value, dim = inner._unwrap_batched(x, level)
+        assert value is inner.get_unwrapped(x) and dim == 0 and inner._unwrap_batched(x, level + 1) == (x, None)
+        return x
+
+    taeda.vmap(function)(taeda.ones(3, 2))
+    assert seen == [(True, 0, (3, 2))]
+    plain = taeda.ones(1)
+    assert inner.maybe_current_level() is None and inner.maybe_get_level(plain) == inner.maybe_get_bdim(plain) == -1
+    for call in (inner.current_level, lambda: inner.get_unwrapped(plain)):
+        with pytest.raises(RuntimeError):
+            call()
+
+
+def test_modes_of_functions() -> None:
+    enabled = find("_C._is_torch_function_mode_enabled")
+    with taeda.overrides.BaseTorchFunctionMode():
+        assert enabled()
+        with taeda._C.DisableTorchFunction():
+            assert not enabled()
+    assert not enabled()
 
 
 def test_groups_made_by_hand() -> None:

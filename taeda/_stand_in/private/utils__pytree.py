@@ -1,17 +1,35 @@
-"""Leaves, and how lists and tuples come apart."""
+"""Leaves, and how containers come apart."""
 
 from __future__ import annotations
 
+from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable
 from typing import Any
 
 from taeda.utils._pytree import SUPPORTED_NODES, is_namedtuple_instance, tree_is_leaf
+from taeda.utils._pytree_nodes import NodeDef
 
-__all__ = ["_is_leaf", "_is_namedtuple_instance", "_list_flatten", "_list_unflatten", "_tuple_flatten"]
-__all__ += ["_tuple_unflatten", "is_structseq_instance"]
+__all__ = ["_is_leaf", "_is_namedtuple_instance", "is_structseq_instance"]
 
-_list_flatten, _list_unflatten = SUPPORTED_NODES[list].flatten_fn, SUPPORTED_NODES[list].unflatten_fn
-_tuple_flatten, _tuple_unflatten = SUPPORTED_NODES[tuple].flatten_fn, SUPPORTED_NODES[tuple].unflatten_fn
+
+def _with_keys(node: NodeDef) -> Callable[[Any], tuple[list[tuple[Any, Any]], Any]]:
+    def flatten_with_keys(tree: Any) -> tuple[list[tuple[Any, Any]], Any]:
+        """The children of a container with their keys, and what else makes it up."""
+        children, context = node.flatten_fn(tree)
+        return list(zip(node.keys(context, len(children)), children, strict=True)), context
+
+    return flatten_with_keys
+
+
+_KINDS: dict[str, Any] = {
+    "list": list, "tuple": tuple, "dict": dict, "ordereddict": OrderedDict, "defaultdict": defaultdict, "deque": deque,
+    "namedtuple": namedtuple,
+}  # fmt: skip
+for _name, _kind in _KINDS.items():
+    _node = SUPPORTED_NODES[_kind]
+    _functions = {"flatten": _node.flatten_fn, "unflatten": _node.unflatten_fn, "flatten_with_keys": _with_keys(_node)}
+    globals().update({f"_{_name}_{what}": function for what, function in _functions.items()})
+    __all__ += [f"_{_name}_{what}" for what in _functions]
 
 
 def _is_namedtuple_instance(tree: Any) -> bool:

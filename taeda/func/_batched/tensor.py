@@ -177,6 +177,16 @@ class EachDraws(_Draws):
         return batch.wrap(func(**given | {"size": [batch.size, *given["size"]]}))
 
 
+class NoDraws(_Draws):
+    """In the block no random numbers are drawn."""
+
+    def draw(self, batch: Batch, level: int, func: OpOverload, args: Any, given: dict[str, Any]) -> Any:
+        raise Refused(
+            f"taeda.func.vmap: {func} draws random numbers; say with randomness='different' or 'same' whether each "
+            "example draws its own"
+        )
+
+
 class WrongRule(Refused):
     """A function's own rule for batches that does not give what rules give."""
 
@@ -226,6 +236,14 @@ def current() -> Batch | None:
     """The innermost ``vmap`` that runs all examples at once in this thread."""
     stack = _stack()
     return stack[-1] if stack else None
+
+
+def batch_of(level: int) -> Batch:
+    """The batch that runs in this thread as so many transforms deep."""
+    for batch in reversed(_stack()):
+        if batch.depth == level:
+            return batch
+    raise RuntimeError(f"taeda.func.vmap: no batch of level {level} is running in this thread")
 
 
 @contextmanager

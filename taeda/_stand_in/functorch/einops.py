@@ -1,0 +1,5 @@
+"""``functorch.einops``."""
+
+from __future__ import annotations
+
+from taeda.func import rearrange as rearrange
