@@ -116,7 +116,7 @@ bool takes_rest(const Param& param, size_t index, const Attempt& attempt, Py_ssi
   if (index != (is_method ? 1u : 0u)) return false;
   if (position >= attempt.n || !(PyLong_Check(attempt.args[position]) || PyIndex_Check(attempt.args[position])))
     return false;
-  if (is_tensor(attempt.args[position]) && attempt.n - position == 1 && unwrap(attempt.args[position]).dim() > 0)
+  if (is_tensor(attempt.args[position]) && attempt.n - position == 1 && unwrap(attempt.args[position]).numel() != 1)
     return false;
   for (Py_ssize_t i = position; i < attempt.n; ++i)
     if (!PyIndex_Check(attempt.args[i])) return false;

@@ -50,6 +50,16 @@ def test_tensors_as_numbers() -> None:
             taeda.full((2,), refused)
 
 
+def test_a_tensor_of_one_int_is_a_size() -> None:
+    for size in (taeda.tensor(2), taeda.tensor([2]), taeda.tensor([[2]])):
+        assert taeda.zeros(size).shape == (2,)
+        assert taeda.zeros(2, 3).view(size, 3).shape == (2, 3)
+        assert taeda.zeros(2).view(size).shape == taeda.zeros(1).expand(size).shape == (2,)
+    for refused in (taeda.tensor([2, 3]), taeda.tensor([]), taeda.tensor([2.0])):
+        with pytest.raises(TypeError):
+            taeda.zeros(refused)
+
+
 def test_numbers_in_the_first_tensors_place() -> None:
     x = taeda.tensor([1.0, 2.0])
     assert taeda.add(2, x).tolist() == [3, 4] and taeda.sub(2, x, alpha=2).tolist() == [0, -2]
