@@ -95,6 +95,8 @@ def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
     assert [row["direction"] for row in json.loads(file.read_text())] == ["forward", "backward"]
     assert main(["relu6_", "--shapes", "8x8"]) == 2
     assert "did you mean" in capsys.readouterr().err
+    assert main(["addmm", "--shapes", "8x8,3x3"]) == 1
+    assert "[2, 4], float64[2, 3], float64[3, 4]" in capsys.readouterr().err
 
 
 def test_the_largest_cache_is_flushed() -> None:

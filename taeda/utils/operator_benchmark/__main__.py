@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from types import ModuleType
 
 import taeda
+from taeda.testing._samples import samples
 from taeda.utils.operator_benchmark.declared import Declared, declared_cases, ops_named
 from taeda.utils.operator_benchmark.machine import Threads, flusher
 from taeda.utils.operator_benchmark.report import Row, write
@@ -97,7 +98,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     write(rows, options.json, options.plot)
     if not rows:
-        print(f"operator_benchmark: no sample of {options.op} runs with these shapes and this dtype", file=sys.stderr)
+        known = next((str(s) for op in ops_named(options.op) for s in samples(op)), "none")
+        print(f"operator_benchmark: no sample of {options.op} runs with these shapes and this dtype;"
+              f" the first of its samples: {known}", file=sys.stderr)  # fmt: skip
     return 0 if rows else 1
 
 
