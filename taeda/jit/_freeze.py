@@ -162,9 +162,10 @@ def run_frozen_optimizations(
         raise RuntimeError(f"taeda.jit.run_frozen_optimizations: wants a frozen module; got {type(mod).__name__}")
     info = _info(mod)
     for name in ["forward", *(preserved_methods or [])]:
-        if name in info.methods:
-            _finish(info.methods[name].graph, optimize_numerics)
-            forget(info.methods[name])  # code is made anew when it is asked for
+        if (method := info.methods.get(name)) is not None:
+            _finish(method.graph, optimize_numerics)
+            method.set_graph(method.graph)
+            forget(method)  # code is made anew when it is asked for
 
 
 def optimize_for_inference(mod: Any, other_methods: list[str] | None = None) -> Any:

@@ -471,8 +471,9 @@ def script_module(module: nn.Module) -> RecursiveScriptModule:
     for name, value in itertools.chain(module.named_parameters(), module.named_buffers()):
         if taeda.nn.parameter.is_lazy(value):
             raise RuntimeError(f"taeda.jit.script: {name} has no shape yet; a forward pass gives it one")
-    made = wrapped(module, {})
-    for info in _infos(made, {}):
+    new: dict[int, RecursiveScriptModule] = {}
+    made = wrapped(module, new)
+    for info in dict.fromkeys(each._info for each in new.values()):
         compile_entries(info)
     for module_made in made.modules():
         each: Any = module_made
@@ -501,17 +502,6 @@ class _Hook:
 
     def __call__(self, module: Any, *args: Any) -> Any:
         return runnable(self.function)(module._c, *args)
-
-
-def _infos(module: Any, seen: dict[int, Any]) -> list[Any]:
-    found = []
-    for child in module._modules.values():
-        if child is not None:
-            found += _infos(child, seen)
-    if id(module._info) not in seen:
-        seen[id(module._info)] = module
-        found.append(module._info)
-    return found
 
 
 def compile_entries(info: Any) -> None:

@@ -43,6 +43,8 @@ _CONSTANT_KINDS: list[tuple[type, str, Any]] = [
 class Graph(Block):
     """A function's program: a block with a place at which new nodes are put (``insertPoint``)."""
 
+    kept: Any = None  # what is to live as long: classes that nobody else may hold
+
     def __init__(self) -> None:
         self._count = 0
         self._names: dict[Text, Value] = {}

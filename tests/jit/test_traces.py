@@ -91,7 +91,7 @@ def test_a_module_keeps_its_parameters() -> None:
     with torch.no_grad():
         net.head.bias.fill_(100.0)
     assert traced(x).mean() > 50
-    scopes = {node.scopeName() for node in traced.graph.nodes()}
+    scopes = {node.scopeName() for node in traced.inlined_graph.nodes()}
     assert any("body.0" in scope for scope in scopes)
 
 

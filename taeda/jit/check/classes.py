@@ -25,6 +25,7 @@ _BY_NAME: dict[str, ClassInfo] = {}
 _PASSING: weakref.WeakValueDictionary[str, ClassInfo] = weakref.WeakValueDictionary()
 _BY_CLASS: dict[Any, ClassInfo] = {}
 _INTERFACES: dict[Any, Any] = {}
+_NUMBERS: dict[str, int] = {}  # behind names that were taken: how many
 
 
 class ClassInfo:
@@ -97,10 +98,11 @@ def class_named(name: str) -> ClassInfo | None:
 
 def free_name(name: str) -> str:
     """The name if it is free, otherwise with a number that nobody has."""
-    found, number = name, 0
+    found, number = name, _NUMBERS.get(name, 0)
     while _C._find_named_type(found) is not None:
         found = f"__torch__.___torch_mangle_{number}{name.removeprefix('__torch__')}"
         number += 1
+    _NUMBERS[name] = number
     return found
 
 

@@ -187,6 +187,16 @@ class Function:
         assert self._graph is not None
         return self._graph
 
+    @property
+    def run_graph(self) -> Graph:
+        """What runs: the graph."""
+        return self.graph
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether it has a graph, or need only be asked for one."""
+        return self._graph is not None
+
     def set_graph(self, graph: Graph) -> None:
         """Gives it a graph that was made elsewhere."""
         self._graph = graph

@@ -7,6 +7,8 @@ import enum
 import inspect
 import re
 import weakref
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import taeda
@@ -371,7 +373,8 @@ def _is_final(hint: Any) -> bool:
     return hint is typing.Final or typing.get_origin(hint) is typing.Final
 
 
-def _facts(module: nn.Module) -> _Facts:
+def _facts(module: nn.Module, made: Mapping[str, Any] = MappingProxyType({})) -> _Facts:
+    """What a module holds; the children in ``made`` have a type already."""
     facts = _Facts()
     hints = annotations_of(module) | vars(module).get(TYPES, {})
     constants = set(getattr(module, "__constants__", ()))
@@ -390,7 +393,7 @@ def _facts(module: nn.Module) -> _Facts:
         if child is None:
             facts.attributes[name] = (NONE, PLAIN)
         else:
-            _child(facts, name, child, hints.get(name))
+            _child(facts, name, made.get(name, child), None if name in made else hints.get(name))
     facts.attributes["training"] = (taeda._C._parse_type("bool"), PLAIN)
     for name, value in vars(module).items():
         if name in _OWN or name in facts.attributes or name in ignored or name == "training":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import keyword
 import re
-import sys
 from typing import Any
 
 from taeda import _C
@@ -59,7 +58,7 @@ class Definitions:
         info = class_named(type._name)
         self._methods[type._name] = {}
         for name, function in (info.all_functions() if info is not None else {}).items():
-            if _is_compiled(function):
+            if function.is_compiled:  # one of a file or a trace is, of Python's what something calls
                 self._methods[type._name][name] = function
                 self._need_result(function)
                 self._need_graph(function.graph)
@@ -221,12 +220,6 @@ class _File:
     def add(self, text: str) -> None:
         self.pieces.append(text)
         self.length += len(text)
-
-
-def _is_compiled(function: Any) -> bool:
-    """Whether a method belongs to the program: one of a file does, of Python's what something calls."""
-    read = sys.modules.get("taeda.jit.files.program")  # else there are no functions of files
-    return function._graph is not None or (read is not None and isinstance(function, read.SourceFunction))
 
 
 def _held_type(type: Type) -> Any:

@@ -45,6 +45,8 @@ def _packed_type(text: str) -> str:
 class SourceFunction(Function):
     """A function or method of an archive, whose graph is made from its source when somebody asks for it."""
 
+    is_compiled = True
+
     def __init__(self, program: ArchiveProgram, part: Part, qualified_name: str, self_type: Any = None) -> None:
         self._program, self._part, self.self_type = program, part, self_type
         self.name, self.qualified_name = part.name, qualified_name

@@ -57,7 +57,8 @@ def _splice(call: Node, target: Graph) -> list[Node]:
         copied += [inner for block in node.blocks() for inner in block.all_nodes()]
         node = node.next()
     for node in copied:
-        node.scope = scope if not node.scope else f"{scope}/{node.scope}"
+        if not call.scope or not node.scope.startswith(call.scope):  # as in traces, where it begins at the outermost
+            node.scope = scope if not node.scope else f"{scope}/{node.scope}"
     for output, value in zip(call._outputs, results, strict=True):
         output.replaceAllUsesWith(value)
     function = call.inputsAt(0).node() if first else None

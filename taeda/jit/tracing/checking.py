@@ -58,7 +58,7 @@ UNSTEADY = "unsteady"
 
 def _warn_of_randomness(traced: Any) -> None:
     """A trace that draws random numbers draws others each time: of dropout that is a module left in training mode."""
-    graph = getattr(traced, "graph", None)
+    graph = getattr(traced, "inlined_graph", None)
     nodes = [node for node in graph.all_nodes() if is_random(node) and _draws(node)] if graph is not None else []
     if nodes:
         shown = "\n".join(f"  {node.kind()} at {node.sourceRange()}" for node in nodes[:5])

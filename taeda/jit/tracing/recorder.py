@@ -16,6 +16,7 @@ from taeda.jit._graph import ScriptObject
 from taeda.jit._ir_types import FunctionType
 from taeda.jit.ir import Graph, Node, Value
 from taeda.jit.source import SourceRange
+from taeda.jit.tracing.methods import MARK, READS, Attributes, ModuleCall
 from taeda.jit.tracing.places import place_in, user_name, user_place
 from taeda.jit.tracing.state import state
 
@@ -66,15 +67,14 @@ class Recorder(SizeRecorder):
         self.graph = Graph()
         self.owner, self.strict = owner, strict
         self.outplace = False  # ops that write into tensors are recorded as those that give new ones
-        self.self_value: Value | None = None
-        self.attribute_type: Callable[[Type, str], Type] | None = None
+        self.attributes: Attributes | None = None  # of the traced module
+        self.calls: list[ModuleCall] = []
         self.fixed: list[Fixed] = []
         self.listens = False
         self.scopes: list[str] = []
         self._tensors: dict[int, tuple[Tensor, Value]] = {}
         self._objects: dict[Any, Value] = {}  # that ops gave
         self._numbers: dict[int, tuple[SymNode, Value]] = {}
-        self._attributes: dict[tuple[str, ...], Value] = {}
         self._given: tuple[Any, dict[str, dict[int | None, Any]]] | None = None
         self._former: Any = None
 
@@ -130,8 +130,8 @@ class Recorder(SizeRecorder):
             return self._dict(value)
         if isinstance(value, ScriptObject) and (made := self._objects.get(value._c)) is not None:
             return made
-        if isinstance(value, ScriptObject) and self.self_value is not None and (path := self.owner(value)) is not None:
-            return self._attribute(tuple(path))
+        if isinstance(value, ScriptObject) and self.attributes is not None and (path := self.owner(value)) is not None:
+            return self.attributes.at(tuple(path))
         return self.graph.insertConstant(value)
 
     def _tensor(self, tensor: Tensor) -> Value:
@@ -141,8 +141,8 @@ class Recorder(SizeRecorder):
                 found[1].setDebugName(name)
             return found[1]
         path = self.owner(tensor)
-        if path is not None and self.self_value is not None:
-            value = self._attribute(tuple(path))
+        if path is not None and self.attributes is not None:
+            value = self.attributes.at(tuple(path))
         else:
             if tensor.requires_grad:
                 raise RuntimeError(
@@ -156,23 +156,6 @@ class Recorder(SizeRecorder):
             value.inferTypeFrom(held)
         self._tensors[id(tensor)] = tensor, value
         return value
-
-    def _attribute(self, path: tuple[str, ...]) -> Value:
-        if not path:
-            assert self.self_value is not None
-            return self.self_value
-        if path not in self._attributes:
-            assert self.attribute_type is not None
-            holder = self._attribute(path[:-1])
-            node = Node(self.graph, "prim::GetAttr", [holder])
-            node.s_("name", path[-1])
-            node.addOutput(self.attribute_type(holder.static_type, path[-1]))
-            self.graph.prependNode(node)
-            if holder is not self.self_value:
-                node.moveAfter(holder.node())
-            node.output().setDebugName(path[-1] if path[-1].isidentifier() else "_" + path[-1])
-            self._attributes[path] = node.output()
-        return self._attributes[path]
 
     def _number(self, node: SymNode) -> Value:
         found = self._numbers.get(id(node))
@@ -284,6 +267,41 @@ class Recorder(SizeRecorder):
             with self.quiet():
                 self.track(tensor, self.emit("aten::detach", [self._tensor(tensor)], [TensorType.get()]).output())
 
+    def drop_unused_sizes(self) -> None:
+        """Takes out what the program asked of sizes and the graph has no use for."""
+        kinds = {*READS, *_ON_SIZES.values()}
+        for node in self.graph.reversed_nodes():
+            if node.kind() in kinds and not node.hasUses() and node.output().static_type.kind() != "TensorType":
+                node.destroy()
+
+    # --- Calls of modules
+    def module_call(self, path: tuple[str, ...], names: Sequence[str], args: tuple[Any, ...], kwargs: dict[str, Any],
+                    run: Callable[[], Any]) -> Any:  # fmt: skip
+        """Runs a call of a module of the traced one, and notes where it begins and ends."""
+        whole = {id(value): name for name, value in (*zip(names, args), *kwargs.items())}
+        given = [(known[1], whole.get(id(held), "")) for held, known in self._known((*args, *kwargs.values()))]
+        first, scope = self.graph.appendNode(Node(self.graph, MARK)), "/".join(self.scopes)
+        results: list[Value] = []
+        try:
+            result = run()
+            results = [known[1] for _, known in self._known((result,))]
+        finally:
+            last = self.graph.appendNode(Node(self.graph, MARK))
+            self.calls.append(ModuleCall(path, scope, given, results, first, last))
+        return result
+
+    def _known(self, values: Sequence[Any]) -> Iterator[tuple[Any, tuple[Any, Value]]]:
+        """The tensors and numbers that are values of the graph, with what is known of them, also in what holds them."""
+        for value in values:
+            if isinstance(value, (list, tuple)):
+                yield from self._known(value)
+            elif isinstance(value, dict):
+                yield from self._known(list(value.values()))
+            elif isinstance(value, Tensor) and (found := self._tensors.get(id(value))) and found[0] is value:
+                yield value, found
+            elif isinstance(value, _Symbol) and (number := self._numbers.get(id(value.node))):
+                yield value, number
+
     # --- Scripted parts
     def scripted(self, function: Any, run: Callable[[], Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call of a compiled function stays a call: its branches and loops are in the graph."""
@@ -305,13 +323,13 @@ class Recorder(SizeRecorder):
                         kwargs: dict[str, Any]) -> Any:  # fmt: skip
         """Likewise a method of a compiled module that is part of the traced one."""
         path = self.owner(module)
-        if path is None or self.self_value is None:
+        if path is None or self.attributes is None:
             return run()  # its ops are recorded, and its tensors are constants
         from taeda.jit.check.function import MISSING
 
         with self.quiet():
             result = run()
-            inputs = [self._attribute(tuple(path))]
+            inputs = [self.attributes.at(tuple(path))]
             for i, parameter in enumerate(function.parameters()[1:]):
                 value = args[i] if i < len(args) else kwargs.get(parameter.name, parameter.default)
                 value = None if value is MISSING else value

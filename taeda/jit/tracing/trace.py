@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from taeda import Tensor, nn
 from taeda._schema.types import Type
 from taeda.jit._graph import ScriptObject
 from taeda.jit._state import _enabled
-from taeda.jit.ir import Graph
 from taeda.jit.tracing.checking import check_trace as checked
+from taeda.jit.tracing.methods import Attributes
 from taeda.jit.tracing.recorder import Fixed, Recorder
+from taeda.jit.tracing.state import current
 from taeda.jit.tracing.structure import add_input, add_output, as_arguments, check_examples
 
 
 class Recorded:
-    """A graph with what the trace fixed."""
+    """A graph with what the trace fixed, and the calls of modules that are marked in it."""
 
-    def __init__(self, graph: Graph, fixed: list[Fixed], result: Any) -> None:
-        self.graph, self.fixed, self.result = graph, fixed, result
+    def __init__(self, recorder: Recorder, result: Any) -> None:
+        self.graph, self.fixed, self.result = recorder.graph, recorder.fixed, result
+        self.calls, self.attributes = recorder.calls, recorder.attributes
 
 
 def record(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], module: nn.Module | None = None,
     type_of_module: Any = None, strict: bool = True, names: Sequence[str] | None = None, outplace: bool = False,
+    methods: Mapping[int, tuple[str, ...]] | None = None,
 ) -> Recorded:  # fmt: skip
     """Calls a function on example inputs and records its graph.
 
@@ -34,24 +38,25 @@ def record(
         module: whose parameters and buffers become attributes of the graph's first input, of type ``type_of_module``.
         names: of the positional arguments; those of the function unless given.
         outplace: whether ops that write into tensors are recorded as those that give new ones.
+        methods: the paths of the modules whose calls are to become methods, by their ids.
     """
     paths = _paths(module)
     recorder = Recorder(lambda held: paths.get(_identity(held)), strict)
     recorder.outplace = outplace
     if module is not None:
-        recorder.self_value = recorder.graph.addInput("self", type_of_module)
-        recorder.attribute_type = _attribute_type
+        recorder.attributes = Attributes(recorder.graph.addInput("self", type_of_module), _attribute_type)
     names = list(names if names is not None else _names(function, len(args)))
     seen: set[int] = set()
-    with recorder, _scopes(recorder, module):
+    with recorder, _scopes(recorder, module, methods or {}):
         with recorder.quiet():
             fresh = [add_input(recorder, _plain(n), value, seen) for n, value in zip(names, args, strict=True)]
             fresh_kwargs = {key: add_input(recorder, key, value, seen) for key, value in kwargs.items()}
         result = function(*fresh, **fresh_kwargs)
         with recorder.quiet():
             add_output(recorder, result)
+    recorder.drop_unused_sizes()
     recorder.graph.lint()
-    return Recorded(recorder.graph, recorder.fixed, result)
+    return Recorded(recorder, result)
 
 
 def _plain(name: str) -> str:
@@ -101,34 +106,32 @@ def _attribute_type(type: Type, name: str) -> Type:
     return found
 
 
-@contextlib.contextmanager
-def _scopes(recorder: Recorder, module: nn.Module | None) -> Iterator[None]:
-    """The nodes' scopes are the modules that are being called."""
-    from taeda.nn.modules._hooks import of_this_thread
-    from taeda.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
+def _scopes(
+    recorder: Recorder, module: nn.Module | None, methods: Mapping[int, tuple[str, ...]]
+) -> contextlib.AbstractContextManager[None]:
+    """The nodes' scopes are the modules that are being called; calls of those in ``methods`` are noted."""
+    from taeda.nn.modules._hooks import forward_called_by
 
     if module is None:
-        yield
-        return
+        return contextlib.nullcontext()
     names = {id(part): name for name, part in module.named_modules()}
+    parameters: dict[Any, list[str]] = {}
 
-    def enter(part: nn.Module, args: Any) -> None:
+    def around(part: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         name = names.get(id(part), type(part).__name__)
         recorder.scopes.append(f"__module.{name}" if name else f"{type(part).__name__}::")
-
-    def leave(part: nn.Module, args: Any, result: Any) -> None:
-        if recorder.scopes:
+        run = functools.partial(part.forward, *args, **kwargs)
+        try:
+            if current() is not recorder or id(part) not in methods:
+                return run()
+            kind = type(part), vars(part).get("forward"), len(args)
+            if kind not in parameters:
+                parameters[kind] = _names(part, len(args))
+            return recorder.module_call(methods[id(part)], parameters[kind], args, kwargs, run)
+        finally:
             recorder.scopes.pop()
 
-    hooks = [
-        register_module_forward_pre_hook(of_this_thread(enter)),
-        register_module_forward_hook(of_this_thread(leave)),
-    ]
-    try:
-        yield
-    finally:
-        for hook in hooks:
-            hook.remove()
+    return forward_called_by(around)
 
 
 # --- The public functions
@@ -234,27 +237,25 @@ def trace_module(
 
 def _trace_methods(module: nn.Module, examples: dict[str, tuple[tuple[Any, ...], dict[str, Any]]], strict: bool,
                    outplace: bool) -> Any:  # fmt: skip
-    """The module with a recorded graph for each method."""
+    """The module with a recorded graph for each method, and one for each call of a module in it."""
     from taeda.jit._module import ScriptMethod, compile_exported
-    from taeda.jit.tracing.function import GraphFunction
-    from taeda.jit.tracing.module import traced_module
+    from taeda.jit.tracing.module import TracedTree
 
-    made = traced_module(module)
+    tree = TracedTree(module)
+    made = tree.top
     info = made._info
-    names = {id(part): name for name, part in module.named_modules()}
     fixed: list[Fixed] = []
     for name, (args, kwargs) in examples.items():
         method = module if name == "forward" else getattr(module, name)
-        recorded = record(method, args, kwargs, module, info.type, strict, outplace=outplace)
-        info.methods[name] = GraphFunction(recorded.graph, f"{info.name}.{name}", info.type)
+        recorded = record(method, args, kwargs, module, info.type, strict, outplace=outplace, methods=tree.paths)
+        function = tree.keep(name, recorded)
         fixed += recorded.fixed
         if name != "forward":  # which may also be the name of something that every module has, as double
-            made.__dict__[name] = ScriptMethod(made, info.methods[name])
+            made.__dict__[name] = ScriptMethod(made, function)
     made.__dict__["_fixed"] = fixed
     compile_exported(info, apart_from=examples)
-    for part in module.modules():
-        if part is not module:
-            compile_exported(made.get_submodule(names[id(part)])._info, apart_from=("forward",))
+    for path in tree.paths.values():
+        compile_exported(made.get_submodule(".".join(path))._info, apart_from=("forward",))
     return made
 
 
@@ -282,7 +283,7 @@ def record_flat(
     recorder = Recorder(lambda tensor: None, strict)
     recorder.outplace = outplace
     seen: set[int] = set()
-    with recorder, _scopes(recorder, f if isinstance(f, nn.Module) else None):
+    with recorder, _scopes(recorder, f if isinstance(f, nn.Module) else None, {}):
         with recorder.quiet():
             names = _names(f, len(args))
             fresh = [add_input(recorder, _plain(n), value, seen) for n, value in zip(names, args, strict=True)]
@@ -295,4 +296,4 @@ def record_flat(
         result = f(*fresh, **fresh_kwargs)
         with recorder.quiet():
             add_output(recorder, result)
-    return Recorded(recorder.graph, recorder.fixed, result)
+    return Recorded(recorder, result)

@@ -29,6 +29,10 @@ class Compiled(Protocol):
         """What it does."""
 
     @property
+    def run_graph(self) -> Graph:
+        """What it does, as it is run."""
+
+    @property
     def schema(self) -> FunctionSchema:
         """What it takes and gives."""
 
@@ -101,9 +105,10 @@ def unit_of(name: str, function: Compiled, owner: str | None) -> Unit:
         (a.name, (a.default_value,) if a.has_default_value() else None, a.kwarg_only)
         for a in arguments
     ]  # fmt: skip
-    if len(parameters) != function.graph.param_node().outputsSize():
-        parameters = [(value.debugName(), None, False) for value in function.graph.inputs()]
-    return Unit(name, _prepared(function.graph), parameters, owner)
+    graph = function.run_graph
+    if len(parameters) != graph.param_node().outputsSize():
+        parameters = [(value.debugName(), None, False) for value in graph.inputs()]
+    return Unit(name, _prepared(graph), parameters, owner)
 
 
 def _prepared(graph: Graph) -> Graph:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from _thread import get_ident
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -37,12 +38,14 @@ _global_forward_hooks_with_kwargs: OrderedDict[int, bool] = OrderedDict()
 _global_backward_pre_hooks: OrderedDict[int, Any] = OrderedDict()
 _global_backward_hooks: OrderedDict[int, Any] = OrderedDict()
 _global_legacy_backward_hooks: OrderedDict[int, Any] = OrderedDict()
+_around_forward: dict[int, Callable[..., Any]] = {}  # by thread: what calls `forward`, between the hooks
 _GLOBAL_CALL_TABLES = (
     _global_forward_pre_hooks,
     _global_forward_hooks,
     _global_backward_pre_hooks,
     _global_backward_hooks,
     _global_legacy_backward_hooks,
+    _around_forward,
 )
 
 
@@ -186,7 +189,8 @@ class HookMixin:
             backward = self._full_backward_hooks()
             if backward is not None:
                 args = backward.wrap_inputs(args)
-            result = self.forward(*args, **kwargs)
+            around = _around_forward.get(get_ident())
+            result = self.forward(*args, **kwargs) if around is None else around(self, args, kwargs)
             result = self._run_forward_hooks(args, kwargs, result, called)
             if backward is not None:
                 result = backward.wrap_outputs(result)
@@ -273,6 +277,20 @@ class HookMixin:
             from taeda.nn.modules._backward_hooks import attach_legacy
 
             attach_legacy(self, hooks, args, result)
+
+
+@contextlib.contextmanager
+def forward_called_by(around: Callable[..., Any]) -> Iterator[None]:
+    """Within, in this thread, calls of modules come to ``around(module, args, kwargs)`` in place of ``forward``."""
+    former = _around_forward.get(get_ident())
+    _around_forward[get_ident()] = around
+    HookMixin._instrumented = True
+    try:
+        yield
+    finally:
+        del _around_forward[get_ident()]
+        if former is not None:
+            _around_forward[get_ident()] = former
 
 
 def of_this_thread(hook: Callable[..., Any]) -> Callable[..., Any]:
