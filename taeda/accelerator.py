@@ -5,14 +5,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import taeda
 from taeda import _C
 from taeda._main.absent_devices import BUILT
-
-if TYPE_CHECKING:
-    from taeda.types import Device
+from taeda.types import Device
 
 __all__ = [
     "current_accelerator",

@@ -5,14 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import taeda
-from taeda import _C
-
-if TYPE_CHECKING:
-    from taeda import Tensor
-    from taeda.types import _dtype
+from taeda import _C, Tensor
+from taeda.types import _dtype
 
 _native = _C._functions
 

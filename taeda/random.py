@@ -5,12 +5,10 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Generator as Iterator
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from taeda import Tensor
 from taeda._C import Generator, default_generator
-
-if TYPE_CHECKING:
-    from taeda import Tensor
 
 __all__ = [
     "default_generator", "fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state",

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import taeda
 from taeda import UntypedStorage
+from taeda import device as device_class
+from taeda import dtype as dtype_class
 from taeda._serialization.old_names import OLD_STORAGES
 
 __all__ = ["TypedStorage", "UntypedStorage"]
@@ -62,8 +64,8 @@ class TypedStorage:
         self,
         *args: Any,
         wrap_storage: UntypedStorage | None = None,
-        dtype: _dtype | None = None,
-        device: Device = None,
+        dtype: dtype_class | None = None,
+        device: device_class | str | int | None = None,
         _internal: bool = False,
     ) -> None:
         if args and not isinstance(args[0], taeda.Tensor) and hasattr(args[0], "__index__"):  # NumPy's are no int
@@ -136,7 +138,7 @@ class TypedStorage:
         """Whether other processes can see the memory."""
         return self._untyped_storage.is_shared()
 
-    def is_pinned(self, device: Device = None) -> bool:
+    def is_pinned(self, device: device_class | str | int | None = None) -> bool:
         """Whether the memory is page-locked."""
         return self._untyped_storage.is_pinned()
 
@@ -209,7 +211,7 @@ class TypedStorage:
         """A copy on ``device``; the same memory if it is there."""
         return self._like(self._untyped_storage.to(device=device))
 
-    def type(self, dtype: _dtype | None = None) -> Any:
+    def type(self, dtype: dtype_class | None = None) -> Any:
         """The legacy class's name, or with ``dtype`` a converted copy."""
         return f"torch.{_legacy_name(self.dtype)}" if dtype is None else self._converted(dtype)
 
@@ -258,7 +260,7 @@ class TypedStorage:
 
     @classmethod
     def from_buffer(
-        cls, buffer: Any, byte_order: str | None = None, *, dtype: _dtype | None = None, **kwargs: Any
+        cls, buffer: Any, byte_order: str | None = None, *, dtype: dtype_class | None = None, **kwargs: Any
     ) -> TypedStorage:
         """A copy of a buffer's elements, in the byte order that ``byte_order`` names; see
         ``UntypedStorage.from_buffer``."""
@@ -397,7 +399,6 @@ def _absent_on_cuda(name: str) -> type:
 
 
 if TYPE_CHECKING:
-    from taeda.types import Device, _dtype
 
     class BFloat16Storage(TypedStorage): ...
 

@@ -10,13 +10,11 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from taeda import _C
 from taeda._library.ops import OpOverload, OpOverloadPacket, find_overload
-
-if TYPE_CHECKING:
-    from taeda.types import _dtype
+from taeda.types import _dtype
 
 Row = tuple[str, str, str]  # what the hop is, its name, its source location
 _DETAILED = 6  # of a Python function that may call more ops the names are told alone

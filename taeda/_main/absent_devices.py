@@ -6,10 +6,9 @@ One answer serves for all of them: there are none, nothing is held there, nothin
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from taeda.types import Device
+from taeda.types import Device
 
 # The kinds of accelerator, in the order in which `taeda.accelerator` asks: whether this build has a backend for it.
 BUILT = {"cuda": False, "mtia": False, "xpu": False, "mps": False}

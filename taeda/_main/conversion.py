@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import taeda
-
-if TYPE_CHECKING:
-    from taeda import Tensor
-    from taeda.types import Device, _dtype
+from taeda import Tensor
+from taeda.types import Device, _dtype
 
 
 def asarray(obj: Any, *, dtype: _dtype | None = None, device: Device = None, copy: bool | None = None,

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from taeda.types import Device
+from taeda.types import Device
 
 
 class AcceleratorError(RuntimeError):

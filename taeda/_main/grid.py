@@ -5,13 +5,10 @@ from __future__ import annotations
 import builtins
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import taeda
-from taeda import _C
-
-if TYPE_CHECKING:
-    from taeda import Tensor
+from taeda import _C, Tensor
 
 
 @_C._overridable

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import taeda
-from taeda import _C
-
-if TYPE_CHECKING:
-    from taeda import Tensor
+from taeda import _C, Tensor
 
 
 @_C._overridable

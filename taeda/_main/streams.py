@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from taeda import _C
-
-if TYPE_CHECKING:
-    from taeda.types import Device
+from taeda.types import Device
 
 __all__ = ["Event", "Stream"]
 

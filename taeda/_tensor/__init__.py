@@ -9,11 +9,11 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from taeda import _C
+from taeda._C import dtype as _dtype
 from taeda._main import left_out
 from taeda._tensor.sparse_methods import SPARSE, SparseMethods
 
 if TYPE_CHECKING:
-    from taeda._C import dtype as _dtype
 
     class _Base(SparseMethods, _C.TensorBase): ...
 else:

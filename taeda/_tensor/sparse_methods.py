@@ -10,6 +10,8 @@ from taeda import _C
 if TYPE_CHECKING:
     from taeda import Tensor
     from taeda.types import _layout
+else:  # for who reads annotations: the class of tensors is not made yet
+    Tensor, _layout = _C.TensorBase, _C.layout
 
 
 SPARSE = (_C.sparse_coo, _C.sparse_csr, _C.sparse_csc, _C.sparse_bsr, _C.sparse_bsc)

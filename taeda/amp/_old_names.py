@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from taeda.amp.autocast_mode import autocast
 from taeda.amp.grad_scaler import GradScaler
-
-if TYPE_CHECKING:
-    from taeda.types import _dtype
+from taeda.types import _dtype
 
 
 def advise(device_type: str, name: str) -> None:

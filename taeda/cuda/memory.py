@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from taeda._main.absent_devices import (
     NeedsDevice,
@@ -20,9 +20,7 @@ from taeda._main.absent_devices import (
     reset_peak_memory_stats,
 )
 from taeda.cuda._absent import absent
-
-if TYPE_CHECKING:
-    from taeda.types import Device
+from taeda.types import Device
 
 __all__ = [
     "CUDAPluggableAllocator",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import taeda
 from taeda import Tensor
@@ -11,9 +11,7 @@ from taeda.distributed._arguments import Group, group_rank, on_root, one_per_pro
 from taeda.distributed._collectives import all_gather, broadcast, gather, scatter
 from taeda.distributed._messages import recv, send
 from taeda.distributed._queries import _made, _rank_not_in_group, get_group_rank, get_rank
-
-if TYPE_CHECKING:
-    from taeda.types import Device
+from taeda.types import Device
 
 __all__ = [
     "all_gather_object", "broadcast_object_list", "gather_object", "recv_object_list", "scatter_object_list",

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import taeda
 from taeda import Tensor
-
-if TYPE_CHECKING:
-    from taeda.types import Device
+from taeda.types import Device
 
 _SMALLEST_INT, _LARGEST_INT = -9, 10
 

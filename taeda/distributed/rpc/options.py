@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from taeda.distributed.rpc import constants
-
-if TYPE_CHECKING:
-    from taeda.types import Device
+from taeda.types import Device
 
 __all__ = ["RpcBackendOptions", "TensorPipeRpcBackendOptions"]
 

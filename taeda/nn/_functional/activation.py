@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
 
 import taeda
 from taeda import Tensor
 from taeda._C import _nn
 from taeda._C._functions import celu_, relu_, rrelu_, selu_
 from taeda._C._nn import elu_, hardtanh_, leaky_relu_
-
-if TYPE_CHECKING:
-    from taeda.types import _dtype
+from taeda.types import _dtype
 
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import taeda
 from taeda import _C, Tensor
@@ -13,9 +13,7 @@ from taeda._main.module_conversion import (
     get_swap_module_params_on_conversion,
 )
 from taeda.nn.parameter import Parameter
-
-if TYPE_CHECKING:
-    from taeda.types import Device, _dtype
+from taeda.types import Device, _dtype
 
 
 def _can_take_data(old: Any, new: Any) -> bool:

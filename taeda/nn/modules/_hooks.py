@@ -7,10 +7,9 @@ import warnings
 from _thread import get_ident
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from taeda.utils.hooks import RemovableHandle
+from taeda.utils.hooks import RemovableHandle
 
 # The tables a call looks at. They are made when first asked for; whoever asks may add a hook, so asking for one
 # switches the module to the instrumented call.

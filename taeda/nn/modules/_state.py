@@ -6,16 +6,14 @@ import itertools
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import taeda
 from taeda import Tensor
 from taeda._main.module_conversion import get_swap_module_params_on_conversion
 from taeda.nn.modules._hooks import add_hook
 from taeda.nn.parameter import Parameter, is_lazy
-
-if TYPE_CHECKING:
-    from taeda.utils.hooks import RemovableHandle
+from taeda.utils.hooks import RemovableHandle
 
 _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 

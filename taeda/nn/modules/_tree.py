@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Self
 
 import taeda
+from taeda import Tensor
+from taeda.nn.parameter import Parameter
 
 if TYPE_CHECKING:
-    from taeda import Tensor
     from taeda.nn.modules.module import Module
-    from taeda.nn.parameter import Parameter
 
 
 def indent(text: str, spaces: int) -> str:

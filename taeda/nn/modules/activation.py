@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
 
 import taeda
 from taeda import Tensor
@@ -11,9 +10,7 @@ from taeda.nn import functional as F
 from taeda.nn.modules.attention import MultiheadAttention
 from taeda.nn.modules.module import Module
 from taeda.nn.parameter import Parameter
-
-if TYPE_CHECKING:
-    from taeda.types import Device, _dtype
+from taeda.types import Device, _dtype
 
 __all__ = [
     "CELU",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import taeda
 from taeda import Tensor
@@ -11,9 +11,7 @@ from taeda.nn import functional as F
 from taeda.nn.modules.container import ModuleList, Sequential
 from taeda.nn.modules.linear import Linear
 from taeda.nn.modules.module import Module
-
-if TYPE_CHECKING:
-    from taeda.types import Device, _dtype
+from taeda.types import Device, _dtype
 
 __all__ = ["AdaptiveLogSoftmaxWithLoss"]
 

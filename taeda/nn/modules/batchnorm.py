@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import taeda
 from taeda import Tensor
@@ -12,9 +12,7 @@ from taeda.nn.modules import _batch_of_many
 from taeda.nn.modules.lazy import LazyModuleMixin
 from taeda.nn.modules.module import Module
 from taeda.nn.parameter import Parameter, UninitializedBuffer, UninitializedParameter, is_lazy
-
-if TYPE_CHECKING:
-    from taeda.types import Device, _dtype
+from taeda.types import Device, _dtype
 
 __all__ = [
     "BatchNorm1d",

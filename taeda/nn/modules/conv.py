@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import taeda
 from taeda import Tensor
 from taeda.nn import functional as F
 from taeda.nn import init
 from taeda.nn._functional.sizes import pair, single, triple
+from taeda.nn.common_types import _size_1_t, _size_2_t, _size_3_t
 from taeda.nn.modules.module import Module
 from taeda.nn.modules.utils import _reverse_repeat_tuple
 from taeda.nn.parameter import Parameter
-
-if TYPE_CHECKING:
-    from taeda.nn.common_types import _size_1_t, _size_2_t, _size_3_t
-    from taeda.types import Device, _dtype
+from taeda.types import Device, _dtype
 
 __all__ = [
     "Conv1d",

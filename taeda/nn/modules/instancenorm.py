@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from taeda import Tensor
 from taeda.nn import functional as F
 from taeda.nn.modules.batchnorm import _LazyNormBase, _NormBase
-
-if TYPE_CHECKING:
-    from taeda.types import Device, _dtype
+from taeda.types import Device, _dtype
 
 __all__ = [
     "InstanceNorm1d",

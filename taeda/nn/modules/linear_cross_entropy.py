@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import taeda
 from taeda import Tensor
 from taeda.nn import functional as F
 from taeda.nn.modules.linear import Linear
 from taeda.nn.modules.module import Module
-
-if TYPE_CHECKING:
-    from taeda.types import Device, _dtype
+from taeda.types import Device, _dtype
 
 __all__ = ["LinearCrossEntropyLoss", "LinearCrossEntropyOptions"]
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from taeda import Tensor
 from taeda.nn import functional as F
 from taeda.nn._functional.sizes import pair, single, triple
+from taeda.nn.common_types import _size_1_t, _size_2_t, _size_3_t
 from taeda.nn.modules.module import Module
-
-if TYPE_CHECKING:
-    from taeda.nn.common_types import _size_1_t, _size_2_t, _size_3_t
 
 __all__ = [
     "AdaptiveAvgPool1d",

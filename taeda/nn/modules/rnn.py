@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import taeda
 from taeda import Tensor
@@ -14,9 +14,7 @@ from taeda.nn.modules.module import Module
 from taeda.nn.modules.rnn_cell import GRUCell, LSTMCell, RNNCell, RNNCellBase
 from taeda.nn.parameter import Parameter
 from taeda.nn.utils.rnn import PackedSequence
-
-if TYPE_CHECKING:
-    from taeda.types import Device, _dtype
+from taeda.types import Device, _dtype
 
 __all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "RNNCellBase"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import taeda
 from taeda import Tensor
@@ -10,9 +10,7 @@ from taeda.nn import functional as F
 from taeda.nn import init
 from taeda.nn.modules.module import Module
 from taeda.nn.parameter import Parameter
-
-if TYPE_CHECKING:
-    from taeda.types import Device, _dtype
+from taeda.types import Device, _dtype
 
 __all__ = ["Embedding", "EmbeddingBag"]
 

@@ -6,7 +6,7 @@ import copy
 import math
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import taeda
 from taeda import Tensor
@@ -21,9 +21,7 @@ from taeda.nn.modules.dropout import Dropout
 from taeda.nn.modules.linear import Linear
 from taeda.nn.modules.module import Module
 from taeda.nn.modules.normalization import LayerNorm
-
-if TYPE_CHECKING:
-    from taeda.types import Device, _dtype
+from taeda.types import Device, _dtype
 
 __all__ = [
     "Transformer",
