@@ -6,7 +6,7 @@ import numpy
 import pytest
 
 import taeda
-from taeda.testing import assert_allclose, assert_close, make_tensor
+from taeda.testing import _comparison, assert_allclose, assert_close, make_tensor
 
 T = taeda.tensor
 
@@ -180,3 +180,83 @@ def test_make_tensor_refuses(arguments):
     named = {k: getattr(taeda, v) if isinstance(v, str) else v for k, v in arguments.items()}
     with pytest.raises(ValueError, match="make_tensor"):
         make_tensor(2, 2, **named)
+
+
+def stored(values, indices=((0, 1), (1, 0))):
+    return taeda.sparse_coo_tensor(T(indices), T(values), (2, 2))
+
+
+Q = taeda.quantize_per_tensor
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "text"),
+    [
+        (stored([1.0, 2.0]).coalesce(), stored([1.0, 2.0]), None),
+        (stored([1.0, 2.0]), stored([1.0, 3.0]), "the values: 1 of 2"),
+        (stored([1.0, 0.0]), stored([1.0], ((0,), (1,))), "got 2, expected 1"),
+        (stored([1.0]  * 2), stored([1.0] * 2, ((0, 1), (1, 1))), "the indices: 1 of 4"),
+        (taeda.eye(2).to_sparse_csr(), taeda.eye(2).to_sparse_csr(), None),
+        (taeda.eye(2).to_sparse_csr(), taeda.eye(2).flip(0).to_sparse_csr(), "the col_indices"),
+        (taeda.eye(2).to_sparse_csc(), 2 * taeda.eye(2).to_sparse_csc(), "the values"),
+        (Q(taeda.ones(2), 0.1, 0, taeda.quint8), Q(taeda.ones(2), 0.05, 0, taeda.quint8), None),
+        (Q(taeda.ones(2), 0.1, 0, taeda.quint8), Q(taeda.zeros(2), 0.1, 0, taeda.quint8), "2 of 2"),
+    ],
+)  # fmt: skip
+def test_what_is_stored_is_compared(actual, expected, text):
+    if text is None:
+        assert_close(actual, expected)
+    else:
+        with pytest.raises(AssertionError, match=text):
+            assert_close(actual, expected)
+
+
+class MeanPair(_comparison.TensorLikePair):
+    """Images: lists of rows count as tensors, and their mean difference is what must be small."""
+
+    def __init__(self, actual, expected, *, mean=False, **other):
+        super().__init__(actual, expected, **other)
+        self.mean = mean
+
+    def _process_inputs(self, actual, expected, *, id, allow_subclasses):
+        if isinstance(actual, set):
+            self._inputs_not_supported()
+        return super()._process_inputs(actual, expected, id=id, allow_subclasses=allow_subclasses)
+
+    def _compare_values(self, actual, expected):
+        if not self.mean:
+            super()._compare_values(actual, expected)
+        elif (difference := float((actual - expected).abs().mean())) > self.atol:
+            self._fail(AssertionError, f"the mean difference is {difference}")
+
+
+def test_libraries_have_pairs_of_their_own():
+    pair_types = (_comparison.NonePair, _comparison.NumberPair, MeanPair, _comparison.ObjectPair)
+
+    def found(actual, expected, **options):
+        metas = _comparison.not_close_error_metas(actual, expected, pair_types=pair_types, **options)
+        return [(meta.type, meta.id, meta.msg.partition("\n")[0]) for meta in metas]
+
+    two = T([1.0, 2.0])
+    assert found([two, {"a": 1}], [two + 0.25, {"a": 1}], mean=True, rtol=0, atol=0.5) == []
+    wrong = found([two, {"a": 1}, {3}], [two + 1, {"a": 2}, {4}], mean=True, rtol=0, atol=0.5)
+    assert [(kind, place) for kind, place, _ in wrong] == [(AssertionError, (0,)), (AssertionError, (1, "a")),
+                                                           (AssertionError, (2,))]  # fmt: skip
+    assert wrong[0][2] == "the mean difference is 1.0" and wrong[2][2] == "got {3}, expected {4}"
+    (meta,) = _comparison.not_close_error_metas([1], [2])
+    assert str(meta.to_error()) == "At [0]: got 1, expected 2" and str(meta.to_error("mine")) == "mine"
+    with pytest.raises(AssertionError, match="1 and 2 entries"):
+        _comparison.not_close_error_metas([1], [1, 2])
+    with pytest.raises(TypeError, match="cannot compare int with str"):
+        _comparison.not_close_error_metas(1, "a", pair_types=(MeanPair,))
+    with pytest.raises(RuntimeError, match="comparison of this pair fails"):
+        _comparison.not_close_error_metas(1, 2, pair_types=(_comparison.Pair,))
+
+
+def test_pairs_show_themselves():
+    (pair,) = _comparison.originate_pairs([1.0], [2.0], pair_types=(_comparison.NumberPair,), more=3)
+    assert repr(pair).splitlines()[:4] == ["NumberPair(", "    id=(0,),", "    actual=1.0,", "    expected=2.0,"]
+    assert pair._unknown_parameters == {"more": 3} and pair.rtol == 1e-7
+    assert _comparison.default_tolerances(taeda.float32, T(1.0, dtype=taeda.bfloat16)) == (1.6e-2, 1e-5)
+    with pytest.raises(TypeError, match="of tensors and dtypes; got str"):
+        _comparison.default_tolerances("float32")

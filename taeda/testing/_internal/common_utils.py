@@ -23,7 +23,7 @@ import taeda
 from taeda import Tensor
 from taeda.autograd import gradcheck as gradcheck
 from taeda.autograd import gradgradcheck as gradgradcheck
-from taeda.testing._comparison import assert_close, tolerances
+from taeda.testing._comparison import assert_close, get_tolerances
 from taeda.testing._make_tensor import make_tensor as make_tensor
 
 T = TypeVar("T")
@@ -84,7 +84,7 @@ class TestCase(unittest.TestCase):
         if isinstance(x, Tensor) or isinstance(y, Tensor):
             given = isinstance(x, Tensor) and isinstance(y, Tensor)
             x, y = (_like(value, other) for value, other in ((x, y), (y, x)))
-            least = tolerances(rtol, atol, x.dtype, y.dtype)
+            least = get_tolerances(x, y, rtol=rtol, atol=atol)
             assert_close(
                 x, y, msg=msg, rtol=max(least[0], self.rel_tol), atol=max(least[1], self.precision),
                 equal_nan=equal_nan, check_dtype=exact_dtype and given, check_device=exact_device,
