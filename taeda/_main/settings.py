@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 from taeda import _C
+from taeda._main.precision import allow
 
 _deterministic = {"warn_only": False, "fill": True}
 _warn_always = False
@@ -73,6 +74,8 @@ def set_float32_matmul_precision(precision: str) -> None:
         raise ValueError(f"taeda.set_float32_matmul_precision: takes highest, high or medium; got {precision!r}")
     global _matmul_precision
     _matmul_precision = precision
+    allow("cuda", "matmul", "ieee" if precision == "highest" else "tf32")
+    allow("mkldnn", "matmul", {"highest": "ieee", "high": "tf32", "medium": "bf16"}[precision])
 
 
 def get_float32_matmul_precision() -> str:

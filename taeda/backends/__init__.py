@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
+
+from taeda._main import precision
 
 _PARTS = ("cpu", "cuda", "cudnn", "mha", "mkl", "mkldnn", "mps", "openmp", "opt_einsum", "quantized")
 
@@ -18,7 +23,10 @@ if TYPE_CHECKING:
     from taeda.backends import openmp as openmp
     from taeda.backends import opt_einsum as opt_einsum
     from taeda.backends import quantized as quantized
+
+    fp32_precision: str
 else:
+    sys.modules[__name__].__class__ = precision.Switches
 
     def __getattr__(name: str) -> Any:
         if name in _PARTS:
@@ -28,5 +36,18 @@ else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+def set_flags(_fp32_precision: str = precision.NONE) -> tuple[str]:
+    """Sets how exactly all libraries may compute with float32, unless it is ``"none"``; gives what was before."""
+    return (precision.set_flags("generic", _fp32_precision),)
+
+
+@contextlib.contextmanager
+def flags(fp32_precision: str = precision.NONE) -> Iterator[None]:
+    """The switch set for a scope."""
+    with precision.kept():
+        set_flags(fp32_precision)
+        yield
+
+
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_PARTS})
+    return sorted({*globals(), *_PARTS, "fp32_precision"})

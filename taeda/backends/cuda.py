@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from taeda import Tensor
+from taeda._main import precision
 from taeda._main.absent_devices import BUILT, Absent
 
 __all__ = [
@@ -42,21 +43,29 @@ def is_built() -> bool:
     return BUILT["cuda"]
 
 
-class _Matmul:
+class _Matmul(precision.Precision):
     """What matrix products may do for speed."""
 
     __slots__ = (
         "allow_bf16_reduced_precision_reduction",
         "allow_fp16_accumulation",
         "allow_fp16_reduced_precision_reduction",
-        "allow_tf32",
     )
 
     def __init__(self) -> None:
-        self.allow_tf32 = False
+        super().__init__("cuda", "matmul")
         self.allow_fp16_accumulation = False
         self.allow_fp16_reduced_precision_reduction = True
         self.allow_bf16_reduced_precision_reduction = True
+
+    @property
+    def allow_tf32(self) -> bool:
+        """Whether they may take TF32: the older name of ``fp32_precision = "tf32"``."""
+        return self.fp32_precision == "tf32"
+
+    @allow_tf32.setter
+    def allow_tf32(self, allowed: bool) -> None:
+        self.fp32_precision = "tf32" if allowed else "ieee"
 
 
 matmul = _Matmul()

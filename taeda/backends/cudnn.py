@@ -3,14 +3,44 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from taeda._main import precision
+
+conv = precision.Precision("cuda", "conv")
+rnn = precision.Precision("cuda", "rnn")
 enabled = True
 benchmark = False
 benchmark_limit: int | None = None
 deterministic = False
-allow_tf32 = True
+
+
+class _Switches(precision.Switches):
+    _library = "cuda"
+
+    @property
+    def allow_tf32(self) -> bool:
+        """Whether convolutions and recurrent networks may take TF32."""
+        found = {part.fp32_precision == "tf32" for part in (conv, rnn)}
+        if len(found) > 1:
+            raise RuntimeError(
+                "taeda.backends.cudnn.allow_tf32: conv.fp32_precision and rnn.fp32_precision differ; ask for these"
+            )
+        return found.pop()
+
+    @allow_tf32.setter
+    def allow_tf32(self, allowed: bool) -> None:
+        for part in (conv, rnn):
+            part.fp32_precision = "tf32" if allowed else precision.NONE
+
+
+if TYPE_CHECKING:
+    allow_tf32: bool
+    fp32_precision: str
+else:
+    sys.modules[__name__].__class__ = _Switches
 
 
 def is_available() -> bool:
@@ -35,15 +65,20 @@ def flags(
     benchmark_limit: int = 10,
     deterministic: bool = False,
     allow_tf32: bool = True,
+    fp32_precision: str = precision.NONE,
 ) -> Iterator[None]:
     """The switches set for a scope."""
-    wanted = locals()
-    before = {name: globals()[name] for name in wanted}
-    globals().update(wanted)
-    try:
-        yield
-    finally:
-        globals().update(before)
+    names = ("enabled", "benchmark", "benchmark_limit", "deterministic")
+    wanted = {name: value for name, value in locals().items() if name in names}
+    before = {name: globals()[name] for name in names}
+    with precision.kept():
+        globals().update(wanted)
+        sys.modules[__name__].allow_tf32 = allow_tf32  # type: ignore[attr-defined]
+        precision.set_flags("cuda", fp32_precision)
+        try:
+            yield
+        finally:
+            globals().update(before)
 
 
 def _get_cudnn_enabled() -> bool:

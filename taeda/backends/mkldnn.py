@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from taeda import _C
+from taeda._main import precision
 
 __all__ = ["PrimitiveCache", "flags", "is_available", "primitive_cache", "set_flags"]
 
@@ -14,6 +16,17 @@ __all__ = ["PrimitiveCache", "flags", "is_available", "primitive_cache", "set_fl
 enabled = True
 deterministic = False
 allow_tf32 = True
+conv, matmul, rnn = (precision.Precision("mkldnn", op) for op in ("conv", "matmul", "rnn"))
+
+
+class _Switches(precision.Switches):
+    _library = "mkldnn"
+
+
+if TYPE_CHECKING:
+    fp32_precision: str
+else:
+    sys.modules[__name__].__class__ = _Switches
 
 
 def is_available() -> bool:
@@ -22,23 +35,29 @@ def is_available() -> bool:
 
 
 def set_flags(
-    _enabled: bool | None = None, _deterministic: bool | None = None, _allow_tf32: bool | None = None
+    _enabled: bool | None = None,
+    _deterministic: bool | None = None,
+    _allow_tf32: bool | None = None,
+    _fp32_precision: str = precision.NONE,
 ) -> tuple[Any, ...]:
-    """Sets the switches that are not None; gives what all were before."""
+    """Sets the switches that are not None, or ``"none"``; gives what all were before."""
     before = (enabled, deterministic, allow_tf32)
     given = zip(("enabled", "deterministic", "allow_tf32"), (_enabled, _deterministic, _allow_tf32), strict=True)
     globals().update({name: value for name, value in given if value is not None})
-    return before
+    return (*before, precision.set_flags("mkldnn", _fp32_precision))
 
 
 @contextlib.contextmanager
-def flags(enabled: bool = False, deterministic: bool = False, allow_tf32: bool = True) -> Iterator[None]:
+def flags(
+    enabled: bool = False, deterministic: bool = False, allow_tf32: bool = True, fp32_precision: str = precision.NONE
+) -> Iterator[None]:
     """The switches set for a scope."""
-    before = set_flags(enabled, deterministic, allow_tf32)
-    try:
-        yield
-    finally:
-        set_flags(*before)
+    with precision.kept():
+        before = set_flags(enabled, deterministic, allow_tf32, fp32_precision)
+        try:
+            yield
+        finally:
+            set_flags(*before[:3])
 
 
 class PrimitiveCache:

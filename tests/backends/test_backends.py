@@ -60,3 +60,42 @@ def test_ways_to_compute_attention():
         with pytest.raises(AssertionError, match=f"cufft_plan_cache.{name}: .* no CUDA"):
             getattr(cuda.cufft_plan_cache[0], name)
     assert not hasattr(cuda.cufft_plan_cache, "plans")
+
+
+def test_how_exactly_float32_may_be_computed():
+    """The nearest of an op, its library and all libraries that says something counts."""
+    b = taeda.backends
+    ops = [b.cuda.matmul, b.cudnn.conv, b.cudnn.rnn, b.mkldnn.matmul, b.mkldnn.conv, b.mkldnn.rnn]
+    state = lambda: [x.fp32_precision for x in (b, b.cudnn, b.mkldnn, *ops)]
+    assert b.set_flags() == (b.fp32_precision,)
+    with b.flags():
+        for module in (b, b.cudnn, b.mkldnn, b.cuda.matmul, b.mkldnn.matmul):
+            module.fp32_precision = "none"
+        started = ["none"] * 4 + ["tf32", "tf32"] + ["none"] * 3
+        assert state() == started and b.cudnn.allow_tf32 and not b.cuda.matmul.allow_tf32
+        with b.flags(fp32_precision="ieee"):
+            assert state() == ["ieee"] * 9 and not b.cudnn.allow_tf32
+        with b.flags(fp32_precision="bf16"):  # which cuDNN has not
+            assert state() == ["bf16", "none", "bf16", "none", "tf32", "tf32"] + ["bf16"] * 3
+        assert state() == started
+        with b.cudnn.flags(fp32_precision="ieee", allow_tf32=False):
+            b.cudnn.rnn.fp32_precision = "tf32"
+            assert state()[1:6] == ["ieee", "none", "ieee", "ieee", "tf32"]
+            with pytest.raises(RuntimeError, match="differ"):
+                b.cudnn.allow_tf32  # noqa: B018
+        with b.mkldnn.flags(fp32_precision="bf16"):
+            assert state()[6:] == ["bf16"] * 3
+        assert state() == started
+        b.cuda.matmul.allow_tf32 = True
+        assert b.cuda.matmul.fp32_precision == "tf32"
+        taeda.set_float32_matmul_precision("medium")
+        assert (b.cuda.matmul.fp32_precision, b.mkldnn.matmul.fp32_precision) == ("tf32", "bf16")
+        taeda.set_float32_matmul_precision("highest")
+        assert not b.cuda.matmul.allow_tf32 and b.mkldnn.matmul.fp32_precision == "ieee"
+        for switch in (b.cuda.matmul, b.cudnn):
+            with pytest.raises(RuntimeError, match="cuda is one of none, ieee, tf32; got 'bf16'"):
+                switch.fp32_precision = "bf16"
+        with pytest.raises(TypeError, match="is a text; got int"):
+            b.fp32_precision = 3
+        with pytest.raises(AttributeError):
+            b.mkldnn.conv.no_such_switch = True
