@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from taeda import Tensor
 
-ARMIJO = 1e-4
-CURVATURE = 0.9
+Conditions = tuple[float, float]  # the least decrease and the largest slope that are left, as shares of the slope at 0
+USUAL = (1e-4, 0.9)
 
 
 class Point(NamedTuple):
@@ -24,12 +24,18 @@ class Point(NamedTuple):
 
 
 def strong_wolfe(
-    evaluate: Callable[[Any], Point], start: Point, t: Any, largest: Any, tolerance: float, budget: int = 25
+    evaluate: Callable[[Any], Point],
+    start: Point,
+    t: Any,
+    largest: Any,
+    tolerance: float,
+    budget: int = 25,
+    wanted: Conditions = USUAL,
 ) -> tuple[Point, int]:
     """The point found and the number of evaluations. ``start`` is the point at 0, ``t`` the first length to try,
     ``largest`` the largest absolute component of the direction; brackets shorter than ``tolerance`` are left alone.
     """
-    bracket, done, used = _bracket(evaluate, start, t, budget)
+    bracket, done, used = _bracket(evaluate, start, t, budget, wanted)
     calls = used + 1
     if len(bracket) == 1:
         return bracket[0], calls
@@ -42,10 +48,10 @@ def strong_wolfe(
         new = evaluate(t)
         calls += 1
         used += 1
-        if not _decreases_enough(new, start) or new.loss >= bracket[low].loss:
+        if not _decreases_enough(new, start, wanted) or new.loss >= bracket[low].loss:
             bracket[high] = new
             continue
-        if abs(new.slope) <= -CURVATURE * start.slope:
+        if abs(new.slope) <= -wanted[1] * start.slope:
             done = True
         elif new.slope * (bracket[high].t - bracket[low].t) >= 0:
             bracket[high] = bracket[low]
@@ -60,17 +66,19 @@ def _ordered(bracket: list[Point]) -> tuple[int, int]:
     return (0, 1) if bracket[0].loss <= bracket[1].loss else (1, 0)
 
 
-def _decreases_enough(new: Point, start: Point) -> bool:
-    return not new.loss > start.loss + ARMIJO * new.t * start.slope
+def _decreases_enough(new: Point, start: Point, wanted: Conditions) -> bool:
+    return not new.loss > start.loss + wanted[0] * new.t * start.slope
 
 
-def _bracket(evaluate: Callable[[Any], Point], start: Point, t: Any, budget: int) -> tuple[list[Point], bool, int]:
+def _bracket(
+    evaluate: Callable[[Any], Point], start: Point, t: Any, budget: int, wanted: Conditions
+) -> tuple[list[Point], bool, int]:
     """Two points around an acceptable one, or one that is acceptable itself; and the number of extrapolations."""
     previous, new = start, evaluate(t)
     for used in range(budget):
-        if not _decreases_enough(new, start) or (used > 1 and new.loss >= previous.loss):
+        if not _decreases_enough(new, start, wanted) or (used > 1 and new.loss >= previous.loss):
             return [previous, new], False, used
-        if abs(new.slope) <= -CURVATURE * start.slope:
+        if abs(new.slope) <= -wanted[1] * start.slope:
             return [new], True, used
         if new.slope >= 0:
             return [previous, new], False, used

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import io
 import pkgutil
+import warnings
 from collections import OrderedDict, deque
 from datetime import timedelta
 
@@ -13,9 +15,11 @@ import pytest
 import taeda
 import taeda.distributed as dist
 from taeda import nn
+from taeda._library.fake_tensor import FakeTensorMode
 from taeda._stand_in import private
 from taeda._stand_in.private import utils__pytree
 from taeda.nn import functional as F
+from taeda.utils.data._utils.info import WorkerInfo
 
 MODULES = sorted(module.name for module in pkgutil.iter_modules(private.__path__))
 
@@ -241,6 +245,80 @@ def test_modes_of_functions() -> None:
         with taeda._C.DisableTorchFunction():
             assert not enabled()
     assert not enabled()
+
+
+def test_line_search() -> None:
+    target = taeda.tensor([3.0, -1.0], dtype=taeda.float64)
+
+    def function(x, t, d):
+        away = x + t * d - target
+        return float((away**4).sum()), 4 * away**3
+
+    x = taeda.zeros(2, dtype=taeda.float64)
+    value, gradient = function(x, 0, x)
+    slope = -gradient.dot(gradient)
+    for length in (1e-3, 0.1, 1.0):
+        loss, there, t, calls = find("optim.lbfgs._strong_wolfe")(
+            function, x, length, -gradient, value, gradient, slope, c2=0.1
+        )
+        assert (loss, there.tolist()) == (function(x, t, -gradient)[0], function(x, t, -gradient)[1].tolist())
+        assert loss <= value + 1e-4 * t * slope and abs(there.dot(-gradient)) <= -0.1 * slope and calls > 1
+    least = find("optim.lbfgs._cubic_interpolate")
+    assert least(0.0, 1.0, -2.0, 2.0, 1.0, 2.0) == 1 and least(0.0, 1.0, -2.0, 2.0, 1.0, 2.0, bounds=(0.0, 0.5)) == 0.5
+
+
+def test_schedules_of_others() -> None:
+    schedule = taeda.optim.lr_scheduler.StepLR(taeda.optim.SGD([taeda.ones(1)], 1.0), 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with find("optim.lr_scheduler._enable_get_lr_call")(schedule):
+            assert schedule.get_lr() == [1.0]
+        with pytest.raises(UserWarning):
+            schedule.get_lr()
+    with find("optim.lr_scheduler._initial_mode")(schedule):
+        assert schedule._is_initial
+    assert not schedule._is_initial
+    group = {"lr": taeda.tensor(1.0)}
+    rate = group["lr"]
+    find("optim.lr_scheduler._update_param_group_val")(group, "lr", 2.0)
+    assert rate == 2
+
+
+def test_a_tensor_on_each_device() -> None:
+    copies = find("amp.grad_scaler._MultiDeviceReplicator")(taeda.ones(2))
+    assert copies.get("meta").is_meta and copies.get("cpu") is copies.get(taeda.device("cpu"))
+    assert copies.get("cpu").tolist() == [1, 1] and copies.get("cpu") is not copies.master
+
+
+def test_modes_of_fake_tensors() -> None:
+    active, detect = find("_guards.active_fake_mode"), find("_guards.detect_fake_mode")
+    outer, inner = FakeTensorMode(), FakeTensorMode()
+    with outer:
+        x = taeda.ones(2)
+        assert active() is detect() is outer
+        with inner:
+            assert active() is inner
+    assert active() is None and detect([3, taeda.ones(1)]) is None and detect({"a": [x]}) is outer
+    with inner, pytest.raises(AssertionError, match="several"):
+        detect(x)
+    context = find("_guards.TracingContext")
+    assert context.try_get() is None
+    with pytest.raises(RuntimeError):
+        context.get()
+
+
+def test_what_a_worker_is_may_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    from taeda.utils.data._utils import worker
+
+    info = WorkerInfo(0, 2, 3, None)
+    monkeypatch.setattr(worker, "_worker_info", info)
+    assert taeda.utils.data.get_worker_info() is info
+
+
+def test_bytes_of_a_storage() -> None:
+    stored = io.BytesIO()
+    taeda.save(taeda.arange(3).storage(), stored)
+    assert find("storage._load_from_bytes")(stored.getvalue()).tolist() == [0, 1, 2]
 
 
 def test_groups_made_by_hand() -> None:

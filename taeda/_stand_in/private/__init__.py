@@ -11,7 +11,7 @@ import functools
 import importlib
 from typing import Any
 
-_WHOLE = frozenset(("_C._functorch", "nn.utils._named_member_accessor"))
+_WHOLE = frozenset(("_C._functorch", "_guards", "nn.utils._named_member_accessor"))
 
 
 def whole(module: str) -> str | None:

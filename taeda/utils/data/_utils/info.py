@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, NamedTuple
 
 
@@ -14,15 +15,7 @@ class WorkerInfo(NamedTuple):
     dataset: Any
 
 
-_worker_info: WorkerInfo | None = None
-
-
 def get_worker_info() -> WorkerInfo | None:
     """In a worker process what it is; None in the main process."""
-    return _worker_info
-
-
-def set_worker_info(info: WorkerInfo) -> None:
-    """Says what this process is."""
-    global _worker_info
-    _worker_info = info
+    worker = sys.modules.get(f"{__package__}.worker")  # which programs set it in
+    return None if worker is None else worker._worker_info

@@ -18,9 +18,11 @@ import taeda
 from taeda.multiprocessing.connection import Connection
 
 from .fetch import IterableFetcher, MapFetcher
-from .info import WorkerInfo, set_worker_info
+from .info import WorkerInfo
 from .pipes import apply_seed, shard
 from .transport import send
+
+_worker_info: WorkerInfo | None = None  # what this process is, if it is a worker
 
 
 class WorkerSpec(NamedTuple):
@@ -144,13 +146,14 @@ class _Inbox:
 
 def _set_up(spec: WorkerSpec) -> WorkerError | None:
     """Seeds the generators, announces the worker and runs the user's function; an error waits for the first task."""
+    global _worker_info
     try:
         seed = spec.base_seed + spec.id
         random.seed(seed)
         taeda.manual_seed(seed)
         _seed_numpy(spec.base_seed, spec.id)
         taeda.set_num_threads(1)
-        set_worker_info(WorkerInfo(spec.id, spec.num_workers, seed, spec.dataset))
+        _worker_info = WorkerInfo(spec.id, spec.num_workers, seed, spec.dataset)
         if spec.init_fn is not None:
             spec.init_fn(spec.id)
         if spec.ranks is not None:
