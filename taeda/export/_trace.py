@@ -385,12 +385,14 @@ def _module_stack(root: nn.Module, capture: Capture) -> Iterator[None]:
     paths = {id(m): path for path, m in root.named_modules()}
     stack = capture.module_stack
     before: list[Any] = []
+    calls: dict[str, int] = {}
 
     def enter(module: nn.Module, args: Any) -> None:
         before.append(dict(stack))
         path = paths.get(id(module))
         if path is not None:  # one that the program made while it ran is part of its caller
-            stack[f"L__self__{path}"] = (path, _class_name(module))
+            number = calls[path] = calls.get(path, -1) + 1
+            stack[f"L__self__{path}@{number}" if number else f"L__self__{path}"] = (path, _class_name(module))
         capture.origins.enter(module)
 
     def leave(module: nn.Module, args: Any, result: Any) -> None:

@@ -6,7 +6,7 @@ import contextlib
 import operator
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from taeda import Tensor, nn
 from taeda.export._regions import inlined
@@ -43,8 +43,8 @@ class FlatArgsAdapter:
 class UnflattenedModule(nn.Module):
     """A program as a tree of modules, each with its parameters, buffers and part of the graph.
 
-    Calls of one module in turn become one call of it where nothing else comes between. A module that is called more
-    than once is one module where all calls do the same; else further calls are named ``name@1``, ``name@2`` and so on.
+    A module that is called more than once is one module where all calls do the same; else those that do something else
+    are modules of their own, which are named by the number of the call: ``name@1``, ``name@2`` and so on.
     """
 
     def __init__(self, export_module: ExportedProgram, flat_args_adapter: FlatArgsAdapter | None = None) -> None:
@@ -70,8 +70,12 @@ class UnflattenedModule(nn.Module):
             self.register_parameter(name, parameter)
         for name, buffer in top.named_buffers(recurse=False, remove_duplicate=False):
             self.register_buffer(name, buffer, persistent=name not in top._non_persistent_buffers_set)
+        for node in top.graph.nodes:
+            outer = str(node.target).partition(".")[0] if node.op == "get_attr" else ""
+            if outer and not hasattr(self, outer):
+                self.__dict__[outer] = getattr(top, outer)  # a constant
         self._top: Any
-        self.__dict__["_top"] = top
+        self.__dict__["_top"] = top  # whose code runs on this module
         self.graph = top.graph
         nn.Module.train(self, export_module.training)
 
@@ -87,7 +91,7 @@ class UnflattenedModule(nn.Module):
                     f"taeda.export.unflatten: the program takes arguments nested as {self._in_spec}; got {spec}"
                 )
             leaves = self.flat_args_adapter.adapt(self._in_spec, spec, leaves)
-        return pytree.tree_unflatten(self._top(*leaves), self._out_spec)
+        return pytree.tree_unflatten(type(self._top).forward(self, *leaves), self._out_spec)
 
     def print_readable(self, print_output: bool = True, **options: Any) -> str:
         """The code of this module and of those in it."""
@@ -104,11 +108,24 @@ def unflatten(module: ExportedProgram, flat_args_adapter: FlatArgsAdapter | None
     return UnflattenedModule(module, flat_args_adapter)
 
 
-def _below(path: str, node: Node) -> str | None:
-    """The outermost module within ``path`` whose call a node is part of; None if there is none."""
+class _Call(NamedTuple):
+    """A call of a module: the module's path, and how often it had been called before."""
+
+    path: str
+    number: int
+
+    def name(self) -> str:
+        return f"{self.path}@{self.number}" if self.number else self.path
+
+
+def _below(path: str, node: Node) -> _Call | None:
+    """The outermost call of a module within ``path`` that a node is part of; None if there is none."""
     prefix = f"{path}." if path else ""
-    called = (entry[0] for entry in node.meta.get("nn_module_stack", {}).values())
-    return next((inner for inner in called if inner.startswith(prefix) and inner not in ("", path)), None)
+    for key, (inner, *_) in node.meta.get("nn_module_stack", {}).items():
+        if inner.startswith(prefix) and inner not in ("", path):
+            number = key.rpartition("@")[2] if "@" in key else ""
+            return _Call(inner, int(number) if number.isdigit() else 0)
+    return None
 
 
 def _group(source: nn.Module, graph: Graph, path: str, nodes: list[Node] | None = None,
@@ -127,12 +144,12 @@ def _group(source: nn.Module, graph: Graph, path: str, nodes: list[Node] | None 
             placeholder.meta = dict(given.meta)
             values[given] = placeholder
     runs = _runs(nodes, path)
-    for child, run in runs:
-        if child is None:
+    for call, run in runs:
+        if call is None:
             for node in run:
                 values[node] = _copy(made, root, source, node, values, path)
             continue
-        _call(made, root, source, graph, child, run, values, path)
+        _call(made, root, source, graph, call, run, values, path)
     if outputs is None:
         made.output(map_arg(graph.output_node().args[0], lambda n: values[n]))
     elif len(outputs) == 1 and not as_tuple:
@@ -143,19 +160,19 @@ def _group(source: nn.Module, graph: Graph, path: str, nodes: list[Node] | None 
     return GraphModule(root, made, "InterpreterModule")
 
 
-def _runs(nodes: list[Node], path: str) -> list[tuple[str | None, list[Node]]]:
-    runs: list[tuple[str | None, list[Node]]] = []
+def _runs(nodes: list[Node], path: str) -> list[tuple[_Call | None, list[Node]]]:
+    """The nodes of each call in turn, and those between calls; what fetches attributes comes first."""
+    fetched = [node for node in nodes if node.op == "get_attr"]
+    runs: list[tuple[_Call | None, list[Node]]] = [(None, fetched)] if fetched else []
     for node in nodes:
-        child = None if node.op == "placeholder" else _below(path, node)
+        call = None if node.op == "placeholder" else _below(path, node)
         if node.op == "get_attr":
-            child = "attr"
-        if runs and runs[-1][0] == child:
+            continue
+        if runs and runs[-1][0] == call and runs[-1][1] is not fetched:
             runs[-1][1].append(node)
         else:
-            runs.append((child, [node]))
-    fetched = [n for child, run in runs if child == "attr" for n in run]
-    rest = [(child, run) for child, run in runs if child != "attr"]
-    return [(None, fetched), *rest] if fetched else rest
+            runs.append((call, [node]))
+    return runs
 
 
 def _copy(made: Graph, root: nn.Module, source: nn.Module, node: Node, values: dict[Node, Node], path: str) -> Node:
@@ -201,8 +218,9 @@ def _place(root: nn.Module, path: str, value: Any) -> None:
         setattr(root, name, value)
 
 
-def _call(made: Graph, root: nn.Module, source: nn.Module, graph: Graph, child: str, run: list[Node],
+def _call(made: Graph, root: nn.Module, source: nn.Module, graph: Graph, call: _Call, run: list[Node],
           values: dict[Node, Node], path: str) -> None:  # fmt: skip
+    child = call.path
     inside = set(run)
     inputs: dict[Node, None] = {}
     for node in run:
@@ -212,12 +230,12 @@ def _call(made: Graph, root: nn.Module, source: nn.Module, graph: Graph, child: 
     own = [n for n in inputs if n.op == "get_attr" and str(n.target).startswith(f"{child}.")]
     given = [n for n in inputs if n not in own]
     results = [n for n in run if any(user not in inside for user in n.users)]
-    signature = source.__dict__["_calls"].get(child)
+    signature = source.__dict__["_calls"].get(call.name())
     if signature is not None and _fits(signature, graph, given, results):
-        _call_nested(made, root, source, graph, child, run, values, path, signature)
+        _call_nested(made, root, source, graph, call, run, values, path, signature)
         return
     module = _group(source, graph, child, [*own, *run], given, results)
-    target = _put(root, child.removeprefix(f"{path}.") if path else child, module)
+    target = _put(root, child.removeprefix(f"{path}.") if path else child, call.number, module)
     called = made.call_module(target, tuple(values[n] for n in given))
     if len(results) == 1:
         values[results[0]] = called
@@ -229,14 +247,18 @@ def _call(made: Graph, root: nn.Module, source: nn.Module, graph: Graph, child: 
         values[node].meta["val"] = node.meta.get("val")
 
 
-def _put(root: nn.Module, name: str, module: Any) -> str:
-    """Makes a part of the graph a module at its path, or at ``path@1`` where another is; gives the path."""
-    target, number = name, 0
+def _put(root: nn.Module, name: str, number: int, module: Any) -> str:
+    """Makes a part of the graph a module at its path if it is the first there; else one that does the same is taken, or
+    it stands at ``path@number``. Gives where it stands."""
+    outer, _, last = name.rpartition(".")
+    beside = _owner(root, outer)._modules
+    for known in [key for key in beside if key.partition("@")[0] == last]:
+        if hasattr(beside[known], "graph") and _is_same(beside[known], module):
+            return f"{outer}.{known}" if outer else known
+    target = name
     while hasattr(known := _module_at(root, target), "graph"):
-        if _is_same(known, module):
-            return target
-        number += 1
-        target = f"{name}@{number}"
+        number = max(number, 1)
+        target, number = f"{name}@{number}", number + 1
     outer, _, last = target.rpartition(".")
     _keep(known, module)
     _owner(root, outer).register_module(last, module)
@@ -296,8 +318,9 @@ def _fits(signature: ModuleCallSignature, graph: Graph, given: list[Node], resul
     return fits and (takes | gives) <= there
 
 
-def _call_nested(made: Graph, root: nn.Module, source: nn.Module, graph: Graph, child: str, run: list[Node],
+def _call_nested(made: Graph, root: nn.Module, source: nn.Module, graph: Graph, call: _Call, run: list[Node],
                  values: dict[Node, Node], path: str, signature: ModuleCallSignature) -> None:  # fmt: skip
+    child = call.path
     by_name = {node.name: node for node in graph.nodes}
     plain = lambda arg: isinstance(arg, ConstantArgument)
     inputs = [None if plain(arg) else by_name[arg.name] for arg in signature.inputs]
@@ -311,7 +334,7 @@ def _call_nested(made: Graph, root: nn.Module, source: nn.Module, graph: Graph, 
     module._in_spec, module._out_spec = signature.in_spec, signature.out_spec
     given = [arg.value if node is None else values[node] for arg, node in zip(signature.inputs, inputs, strict=True)]
     args, kwargs = pytree.tree_unflatten(given, signature.in_spec)
-    target = _put(root, child.removeprefix(f"{path}.") if path else child, module)
+    target = _put(root, child.removeprefix(f"{path}.") if path else child, call.number, module)
     called = made.call_module(target, tuple(args), kwargs)
     plain_values = [v.meta.get("val") if isinstance(v, Node) else v for v in outputs]
     called.meta["val"] = pytree.tree_unflatten(plain_values, signature.out_spec)
