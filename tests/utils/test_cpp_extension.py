@@ -145,6 +145,52 @@ def test_printing(basic: Any, values: torch.Tensor, text: str) -> None:
     assert basic.printed(values) == text
 
 
+@pytest.fixture(scope="module")
+def modules(folder: Path) -> Any:
+    return cpp_extension.load("taeda_test_modules", [str(SOURCES / "modules.cpp")])
+
+
+def test_modules_of_cpp_are_modules(modules: Any) -> None:
+    net = modules.Net(3, out=2)
+    assert isinstance(net, torch.nn.Module) and repr(net).endswith("Net") and modules.cpp.Net.__name__ == "Net"
+    assert [name for name, _ in net.named_parameters()] == ["shift", "linear.weight", "linear.bias"]
+    outer = torch.nn.Sequential(torch.nn.Linear(3, 3), net)
+    assert [name for name, _ in outer.named_parameters()][2:] == ["1.shift", "1.linear.weight", "1.linear.bias"]
+    optimizer = torch.optim.SGD(outer.parameters(), lr=0.1)
+    before = [parameter.clone() for parameter in net.parameters()]
+    outer(torch.ones(4, 3)).sum().backward()
+    optimizer.step()
+    assert all(not torch.equal(new, old) for new, old in zip(net.parameters(), before, strict=True))
+    outer.eval()
+    outer(torch.ones(4, 3))
+    assert not net.training and net._buffers["calls"].item() == 1
+    outer.double()
+    assert net(torch.ones(1, 3, dtype=torch.float64)).dtype == torch.float64
+    net.to(torch.float32)
+    assert {parameter.dtype for parameter in net.parameters()} == {torch.float32}
+    net.zero_grad()
+    assert all(parameter.grad is None for parameter in net.parameters())
+
+
+def test_dictionaries_of_modules_of_cpp(modules: Any) -> None:
+    net = modules.Net(3, 2)
+    net.add_parameter("more", torch.eye(2))
+    parameters = net._parameters
+    assert list(parameters.keys()) == ["shift", "more"] and len(parameters) == 2 and "linear.weight" not in parameters
+    assert [name for name, _ in parameters] == [name for name, _ in parameters.items()] == ["shift", "more"]
+    assert torch.equal(parameters["more"], torch.eye(2)) and torch.equal(parameters.values()[1], torch.eye(2))
+    assert net.named_parameters()[1][0] == "more" and len(net.parameters(recurse=False)) == 2
+    assert list(net._modules.keys()) == ["linear"] and [name for name, _ in net.named_modules()] == ["", "linear"]
+    with pytest.raises(RuntimeError):
+        parameters["none"]
+    with pytest.raises(RuntimeError, match="index 7"):
+        net.named_parameters()[7]
+    scale = modules.Scale()  # its class has no forward
+    assert scale.apply_to(torch.ones(2)).tolist() == [2.0, 2.0]
+    with pytest.raises(NotImplementedError):
+        scale(torch.ones(2))
+
+
 def test_load_inline(folder: Path) -> None:
     source = "#include <torch/extension.h>\ntorch::Tensor {name}(torch::Tensor x) {{ return x.sin() + {number}; }}"
     first = cpp_extension.load_inline("taeda_inline", source.format(name="f", number=1), functions=["f"])

@@ -309,6 +309,14 @@ T reduce_all(const F& f, const T* in, int64_t count) {
   if (i < count) made = Vectorized<T>::set(made, f(made, Vectorized<T>::loadu(in + i, count - i)), count - i);
   return vec_reduce_all(f, made);
 }
+// The elements as another type: as many as a vector of either type holds, the rest 0.
+template <class To, class From>
+Vectorized<To> convert(const Vectorized<From>& from) {
+  Vectorized<To> made;
+  for (int i = 0; i < std::min(Vectorized<To>::kSize, Vectorized<From>::kSize); ++i)
+    made.values[i] = static_cast<To>(from.values[i]);
+  return made;
+}
 template <class To, class From>
 void convert(const From* in, To* out, int64_t count) {
   for (int64_t i = 0; i < count; ++i) out[i] = static_cast<To>(in[i]);
