@@ -336,6 +336,7 @@ _written_in_python(
             (
                 "_jit_set_profiling_executor",
                 "_jit_set_profiling_mode",
+                "_jit_set_autocast_mode",
                 "_jit_set_texpr_fuser_enabled",
                 "_jit_texpr_fuser_enabled",
                 "_jit_override_can_fuse_on_cpu",

@@ -73,6 +73,15 @@ bool serves_now(const CachedCast& entry) {
          (!entry.cast->is_inference() || t_state.inference_mode);
 }
 
+struct Block {
+  DeviceType type;
+  DeviceState before;
+};
+std::vector<Block>& entered() {
+  thread_local std::vector<Block> instance;
+  return instance;
+}
+
 Tensor cast_weight(const Tensor& t, DType dtype) {
   {
     Lock lock(cache().mutex);
@@ -108,6 +117,24 @@ void clear_cache() {
 }
 int enter() { return ++state().depth; }
 int leave() { return --state().depth; }
+
+void enter_block(DeviceType type, bool on, DType lower) {
+  entered().push_back({type, state().at(type)});
+  set_lower_dtype(type, lower);
+  set_enabled(type, on);
+  enter();
+}
+
+void leave_block() {
+  TAEDA_CHECK(!entered().empty(), "autocast is left that was not entered");
+  Block block = entered().back();
+  entered().pop_back();
+  set_lower_dtype(block.type, block.before.lower);
+  set_enabled(block.type, block.before.enabled);
+  if (leave() == 0) clear_cache();
+}
+
+size_t blocks() { return entered().size(); }
 
 bool is_eligible(const Tensor& t, DeviceType type) {
   return t.defined() && t.device().type == type && is_floating(t.dtype()) && t.dtype() != DType::Float64;

@@ -21,6 +21,10 @@ TAEDA_API void clear_cache();
 // How many autocast blocks this thread is in; returns the new number.
 TAEDA_API int enter();
 TAEDA_API int leave();
+// The blocks of compiled programs: what a block changes comes back when it is left.
+TAEDA_API void enter_block(DeviceType type, bool on, DType lower);
+TAEDA_API void leave_block();
+TAEDA_API size_t blocks();  // that this thread entered so and has not left
 
 enum class Rule : uint8_t {
   Lower,    // to the lower-precision dtype of the device type

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <set>
 
+#include "autograd/casting.h"
 #include "jit/dtype_numbers.h"
 #include "jit/error.h"
 #include "jit/primitives/arithmetic.h"
@@ -102,14 +103,15 @@ class Machine {
     for (size_t i = 0; i < count; ++i) put(function.code.parameters[i], std::move(stack[base + i]));
     stack.resize(base);
     bool grad_mode = t_state.grad_mode;
+    size_t casts = casting::blocks();
     try {
       stack.push_back(execute());
     } catch (const Failure&) {  // of a program that this one called through something else
-      leave_contexts(grad_mode);
+      leave_contexts(grad_mode, casts);
       throw;
     } catch (const std::exception& error) {
       Failure failure(std::current_exception(), error.what(), traceback());
-      leave_contexts(grad_mode);
+      leave_contexts(grad_mode, casts);
       throw failure;
     }
   }
@@ -150,7 +152,7 @@ class Machine {
   }
 
   // What `with` statements entered is left, as an exception is on its way out; one that this raises goes on instead.
-  void leave_contexts(bool grad_mode) {
+  void leave_contexts(bool grad_mode, size_t casts) {
     std::exception_ptr raised;
     while (!contexts_.empty()) {
       Value object = std::move(contexts_.back());
@@ -163,6 +165,7 @@ class Machine {
         raised = std::current_exception();
       }
     }
+    while (casting::blocks() > casts) casting::leave_block();
     t_state.grad_mode = grad_mode;
     if (raised) std::rethrow_exception(raised);
   }

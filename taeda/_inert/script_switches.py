@@ -6,7 +6,8 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_switches = {"profiling_executor": True, "profiling_mode": True, "cpu": False, "gpu": False, "texpr": True}
+_switches = {"profiling_executor": True, "profiling_mode": True, "cpu": False, "gpu": False, "texpr": True,
+             "autocast": True}  # fmt: skip
 _strategy: list[tuple[str, int]] = [("STATIC", 2), ("DYNAMIC", 10)]
 _onednn_fusion = False
 
@@ -75,6 +76,11 @@ def _jit_set_profiling_executor(enabled: bool) -> bool:
 
 def _jit_set_profiling_mode(enabled: bool) -> bool:
     return _set("profiling_mode", enabled)
+
+
+def _jit_set_autocast_mode(enabled: bool) -> bool:
+    """Autocast within programs is as they say, whatever is set here."""
+    return _set("autocast", enabled)
 
 
 def _jit_set_texpr_fuser_enabled(enabled: bool) -> None:

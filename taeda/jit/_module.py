@@ -104,6 +104,12 @@ class ScriptMethod:
 
         return inlined(self.function.graph)
 
+    def graph_for(self, *args: Any, **kwargs: Any) -> Graph:
+        """The graph as it is run; it is the same for all arguments."""
+        from taeda.jit.translate.build import _prepared
+
+        return _prepared(self.function.graph)
+
     @property
     def schema(self) -> Any:
         """What it takes and gives."""
@@ -189,6 +195,10 @@ class ScriptModule(nn.Module):
     def inlined_graph(self) -> Graph:
         """The graph of ``forward`` with those of all that it calls in it."""
         return self.forward.inlined_graph
+
+    def graph_for(self, *args: Any, **kwargs: Any) -> Graph:
+        """The graph of ``forward`` as it is run; it is the same for all arguments."""
+        return self.forward.graph_for(*args, **kwargs)
 
     @property
     def code(self) -> str:

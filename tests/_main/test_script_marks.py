@@ -16,7 +16,7 @@ def test_boolean_dispatch_and_pairs():
 
 
 def test_switches_of_a_compiler():
-    for name in ("_jit_set_profiling_executor", "_jit_set_profiling_mode"):
+    for name in ("_jit_set_profiling_executor", "_jit_set_profiling_mode", "_jit_set_autocast_mode"):
         switch = getattr(taeda._C, name)
         assert [switch(False), switch(True), switch(True)] == [True, False, True]
     for turn, ask in (

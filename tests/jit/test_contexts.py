@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import taeda
 from taeda import jit
 
 
@@ -89,3 +90,73 @@ def test_a_warning_is_given_where_the_program_stands(tmp_path: Path) -> None:
     with warnings.catch_warnings(), pytest.raises(UserWarning, match="said"):
         warnings.simplefilter("error")
         program(1)
+
+
+class Cast(taeda.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = taeda.nn.Linear(3, 4)
+
+    def forward(self, x: taeda.Tensor, on: bool, fails: bool = False) -> tuple[taeda.Tensor, taeda.Tensor]:
+        with taeda.autocast("cpu", enabled=on):
+            low = self.layer(x)
+            with taeda.autocast(device_type="cpu", dtype=taeda.float16):
+                half = self.layer(x).relu()
+            if fails:
+                raise ValueError("inside")
+        return low, half
+
+
+def test_autocast_within_programs(tmp_path: Path) -> None:
+    model, x = Cast(), taeda.rand(2, 3)
+    program = jit.script(model)
+    program.save(tmp_path / "cast.pt")
+    frozen = jit.freeze(jit.script(Cast().eval()))
+    for run in (program, jit.load(tmp_path / "cast.pt"), frozen):
+        for on, dtype in ((True, taeda.bfloat16), (False, taeda.float32)):
+            low, half = run(x, on)
+            assert (low.dtype, half.dtype) == (dtype, taeda.float16)
+        with pytest.raises(ValueError, match="inside"):
+            run(x, True, True)
+        assert not taeda.is_autocast_enabled("cpu") and run.forward(x, False)[0].dtype == taeda.float32
+    kinds = [node.kind() for node in program.graph_for(x, True).nodes()]
+    assert kinds.count("prim::enter_autocast") == kinds.count("prim::leave_autocast") == 2
+    for on in (True, False):
+        assert all(map(taeda.equal, program(x, on), model(x, on)))
+    grads = [taeda.autograd.grad(run(x, True)[0].float().sum(), list(run.parameters())) for run in (program, model)]
+    assert all(map(taeda.equal, *grads))
+
+
+def test_constants_within_autocast_are_not_computed_outside() -> None:
+    def product(x: taeda.Tensor) -> taeda.Tensor:
+        a = taeda.ones([2, 2])
+        with taeda.autocast("cpu"):
+            return taeda.mm(a, a) + x
+
+    assert jit.script(product)(taeda.zeros(2, dtype=taeda.bfloat16)).dtype == taeda.bfloat16
+
+
+def test_archives_with_autocast_go_both_ways(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    x = taeda.rand(2, 3)
+
+    class Ours(taeda.nn.Module):
+        def forward(self, x: taeda.Tensor) -> tuple[taeda.Tensor, taeda.Tensor]:
+            with taeda.autocast("cpu"):
+                low = taeda.mm(x, x.t())
+                with taeda.autocast(device_type="cpu", enabled=False):
+                    return low, taeda.mm(x, x.t())
+
+    jit.script(Ours()).save(tmp_path / "ours.pt")
+    low, whole = torch.jit.load(tmp_path / "ours.pt")(torch.from_numpy(x.numpy()))
+    assert (low.dtype, whole.dtype) == (torch.bfloat16, torch.float32)
+
+    class Theirs(torch.nn.Module):
+        def forward(self, x: torch.Tensor):
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                return torch.mm(x, x.t())
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.jit.script(Theirs()).save(tmp_path / "theirs.pt")
+    assert jit.load(tmp_path / "theirs.pt")(x).dtype == taeda.bfloat16

@@ -36,6 +36,11 @@ Value seed_generator(const Value& value, int64_t seed) {
   return value;
 }
 
+void enter_autocast(std::string_view device_type, bool enabled, DType dtype) {
+  bool possible = dtype == DType::BFloat16 || dtype == DType::Float16;
+  casting::enter_block(parse_device(device_type).type, enabled && possible, dtype);
+}
+
 Device device_of(std::string_view text) { return parse_device(text); }
 Device device_with_index(std::string_view type, int64_t index) {
   Device device = parse_device(type);
@@ -90,6 +95,8 @@ constexpr Primitive kTable[] = {
     {"aten::is_autocast_cpu_enabled() -> bool", typed<[]() { return casting::enabled(DeviceType::CPU); }>},
     {"aten::get_autocast_dtype(str device_type) -> ScalarType",
      typed<[](std::string_view type) { return number_of(casting::lower_dtype(parse_device(type).type)); }>},
+    {"prim::enter_autocast(str device_type, bool enabled, ScalarType dtype) -> ()", typed<enter_autocast>},
+    {"prim::leave_autocast() -> ()", typed<casting::leave_block>},
     {"aten::is_scripting() -> bool", typed<[]() { return true; }>},
     {"aten::has_torch_function(...) -> bool",
      [](Stack& stack, size_t count) {

@@ -30,6 +30,7 @@ from taeda._inert.script_switches import _jit_can_fuse_on_cpu as _jit_can_fuse_o
 from taeda._inert.script_switches import _jit_can_fuse_on_gpu as _jit_can_fuse_on_gpu
 from taeda._inert.script_switches import _jit_override_can_fuse_on_cpu as _jit_override_can_fuse_on_cpu
 from taeda._inert.script_switches import _jit_override_can_fuse_on_gpu as _jit_override_can_fuse_on_gpu
+from taeda._inert.script_switches import _jit_set_autocast_mode as _jit_set_autocast_mode
 from taeda._inert.script_switches import _jit_set_nvfuser_enabled as _jit_set_nvfuser_enabled
 from taeda._inert.script_switches import _jit_set_profiling_executor as _jit_set_profiling_executor
 from taeda._inert.script_switches import _jit_set_profiling_mode as _jit_set_profiling_mode

@@ -20,6 +20,7 @@ _set: Any = Kind("aten::set_grad_enabled")
 _is_enabled: Any = Kind("aten::is_grad_enabled")
 _begin: Any = Kind("profiler::_record_function_enter")
 _end: Any = Kind("profiler::_record_function_exit")
+_lower_dtype: Any = Kind("aten::get_autocast_dtype")
 
 
 @dataclass
@@ -103,7 +104,52 @@ class without_tangents:
         pass
 
 
+class _Casting:
+    """Ops choose the dtype they compute in within: `taeda.jit.translate.modes` sees to it."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
+        pass
+
+
+class autocast(_Casting):
+    """By its present name."""
+
+    def __init__(
+        self,
+        device_type: str,
+        dtype: taeda.dtype | None = None,
+        enabled: bool = True,
+        cache_enabled: bool | None = None,
+    ) -> None:
+        self.fast_dtype = _lower_dtype(device_type) if dtype is None else dtype
+        self._enabled = enabled
+        self.device = device_type
+
+
+class cpu_autocast(_Casting):
+    """By an older name."""
+
+    def __init__(self, enabled: bool = True, dtype: taeda.dtype = taeda.bfloat16, cache_enabled: bool = True) -> None:
+        self.fast_dtype = dtype
+        self._enabled = enabled
+        self.device = "cpu"
+
+
+class cuda_autocast(_Casting):
+    """By an older name."""
+
+    def __init__(self, enabled: bool = True, dtype: taeda.dtype = taeda.float16, cache_enabled: bool = True) -> None:
+        self.fast_dtype = dtype
+        self._enabled = enabled
+        self.device = "cuda"
+
+
 _NAMES = {
+    autocast: "torch.amp.autocast_mode.autocast", cpu_autocast: "torch.cpu.amp.autocast_mode.autocast",
+    cuda_autocast: "torch.cuda.amp.autocast_mode.autocast",
     without_tangents: "torch.autograd.forward_ad._set_fwd_grad_enabled",
     no_grad: "torch.autograd.grad_mode.no_grad", enable_grad: "torch.autograd.grad_mode.enable_grad",
     set_grad_enabled: "torch.autograd.grad_mode.set_grad_enabled",
@@ -119,6 +165,8 @@ def stand_in(cls: Any) -> Any:
         return enable_grad
     if cls is taeda.autograd.grad_mode.set_grad_enabled:
         return set_grad_enabled
+    if getattr(cls, "__name__", "") == "autocast" and is_ours(cls):
+        return {"cpu": cpu_autocast, "cuda": cuda_autocast}.get(getattr(cls, "_device_type", ""), autocast)
     if getattr(cls, "__name__", "") == "record_function" and is_ours(cls):
         return record_function
     if getattr(cls, "__name__", "") == "_set_fwd_grad_enabled" and is_ours(cls):

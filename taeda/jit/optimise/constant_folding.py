@@ -7,7 +7,7 @@ from typing import Any
 from taeda import Tensor
 from taeda.jit.ir import Graph, Node
 from taeda.jit.optimise.aliases import Aliases, aliases_of
-from taeda.jit.optimise.effects import MAKERS, PURE, is_random, writes
+from taeda.jit.optimise.effects import MAKERS, PURE, enters_autocast, is_random, writes
 from taeda.jit.optimise.evaluate import CannotEvaluate, evaluate
 
 _LARGEST = 1 << 22  # elements: larger results would make the program larger than what they save
@@ -22,8 +22,10 @@ def fold_constants(graph: Graph) -> bool:
     """
     aliases = aliases_of(graph)
     changed = False
-    for node in list(graph.all_nodes()):
-        if _may_fold(node, aliases):
+    nodes = list(graph.all_nodes())
+    casting = any(map(enters_autocast, nodes))  # tensors have the dtypes that their places give them
+    for node in nodes:
+        if _may_fold(node, aliases) and not (casting and any(map(_holds_tensor, node._inputs))):
             changed |= _fold(graph, node)
     return changed
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from taeda.jit.ir import Node
 
 # Steps of the language whose outputs depend on their inputs only. What they make is new: no two of them are one.
@@ -16,6 +18,7 @@ PURE = frozenset([
 _MODES = frozenset([
     "prim::Enter", "prim::Exit", "aten::set_grad_enabled", "aten::_set_deterministic_algorithms", "aten::manual_seed",
     "aten::set_default_dtype", "aten::autocast_increment_nesting", "aten::autocast_decrement_nesting",
+    "prim::enter_autocast", "prim::leave_autocast",
     "profiler::_record_function_enter", "profiler::_record_function_enter_new", "profiler::_record_function_exit",
 ])  # fmt: skip
 _CALLS = frozenset(
@@ -34,6 +37,17 @@ _MAY_RAISE = frozenset([
         "ScalarImplicit", "Bool", "__lshift__", "__rshift__", "__range_length", "format", "min", "max",
     )
 ] + ["prim::min", "prim::max", "prim::ListUnpack", "prim::unchecked_unwrap_optional"])  # fmt: skip
+
+# Classes of contexts within which ops choose the dtype they compute in.
+_AGAIN = r"(___torch_mangle_\d+\.)?"  # where a class of that name is there already
+_CASTING = re.compile(rf"__torch__\.{_AGAIN}torch\.(cpu\.|cuda\.)?amp\.autocast_mode\.{_AGAIN}autocast")
+
+
+def enters_autocast(node: Node) -> bool:
+    """Whether it enters or leaves such a context."""
+    if node.kind() not in ("prim::Enter", "prim::Exit"):
+        return False
+    return _CASTING.fullmatch(getattr(node.inputsAt(0).static_type, "_name", "")) is not None
 
 
 def _calls_python(kind: str) -> bool:

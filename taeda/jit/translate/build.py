@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from taeda import _C
 from taeda.jit.translate.apart import run_in_place
+from taeda.jit.translate.modes import enter_modes
 from taeda.jit.translate.program import Program, Unit
 
 if TYPE_CHECKING:
@@ -115,6 +116,7 @@ def _prepared(graph: Graph) -> Graph:
     """The graph as it is run: what is forked or awaited runs in its place, and passes have worked on it. A copy."""
     twin = graph.copy()
     run_in_place(twin)
+    enter_modes(twin)
     try:
         from taeda.jit.optimise import optimise
     except ImportError:
