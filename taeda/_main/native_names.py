@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Iterable
 from typing import Any
 
-from taeda import _C, Tensor
+from taeda import _C, Tensor, empty
 from taeda._main.modes import is_grad_enabled as is_grad_enabled
 from taeda._main.modes import is_inference_mode_enabled as is_inference_mode_enabled
 
@@ -20,7 +20,7 @@ has_cuda = _has_cuda = False
 has_lapack, has_openmp, has_spectral, has_mkldnn, has_mkl = True, True, True, True, False
 
 
-AccumulateGrad = type(_autograd.get_gradient_edge(Tensor().requires_grad_())[0])  # made when first seen
+AccumulateGrad = type(_autograd.get_gradient_edge(empty(0, requires_grad=True))[0])  # made when first seen
 
 
 def _set_grad_enabled(mode: bool) -> None:
@@ -58,7 +58,12 @@ def _infer_size(size: Any, other: Any) -> Any:
 
 def _is_alias_of(a: Any, b: Any) -> bool:
     """Whether two tensors share their memory; False for anything else."""
-    return isinstance(a, Tensor) and isinstance(b, Tensor) and a.untyped_storage()._cdata == b.untyped_storage()._cdata
+    if a is b or not (isinstance(a, Tensor) and isinstance(b, Tensor)):
+        return a is b and isinstance(a, Tensor)
+    try:
+        return a.untyped_storage()._cdata == b.untyped_storage()._cdata
+    except NotImplementedError:  # one has no memory of its own
+        return False
 
 
 def _overlaps(a: Any, b: Any) -> bool:

@@ -59,7 +59,7 @@ class Distribution:
             if constraints.is_dependent(constraint) or unread:
                 continue
             value = getattr(self, name)
-            if not constraint.check(value).all():
+            if not taeda._is_all_true(constraint.check(value)):
                 raise ValueError(
                     f"{type(self).__name__}: {name}, of shape {tuple(value.shape)}, must satisfy {constraint!r}, "
                     f"but some values do not, in {self!r}:\n{value}"
@@ -202,7 +202,7 @@ class Distribution:
                 stacklevel=3,
             )
             return
-        if not support.check(value).all():
+        if not taeda._is_all_true(support.check(value)):
             raise ValueError(
                 f"{name}: values must be in the support, {support!r}, but some of shape {tuple(value.shape)} are not, "
                 f"for {self!r}:\n{value}"

@@ -49,25 +49,25 @@ def is_nonzero(self):
 
 
 @composite(
-    "any_anywhere(Tensor self) -> Tensor", unbound=True, explicit=True, not_differentiable=True, batch="any_anywhere"
+    "any_anywhere(Tensor self) -> Tensor", unbound=True, explicit=True, not_differentiable=True, batch="anywhere"
 )
 def any_anywhere(self):
     """Whether any element is not zero: one answer, also for all examples of a ``vmap`` together."""
     return op.any(self)
 
 
-@composite("_is_any_true(Tensor self) -> Tensor", variants="function method", not_differentiable=True,
-           samples=[S(v([False, True], "bool"))])  # fmt: skip
+@composite("_is_any_true(Tensor self) -> Tensor", variants="function method", not_differentiable=True, explicit=True,
+           batch="anywhere", samples=[S(v([False, True], "bool"))])  # fmt: skip
 def _is_any_true(self):
-    """Whether any of truth values is true."""
+    """Whether any of truth values is true: one answer, also for all examples of a ``vmap`` together."""
     check(self.dtype == bool_, f"takes truth values; got {self.dtype}")
     return op.any(self)
 
 
-@composite("_is_all_true(Tensor self) -> Tensor", variants="function method", not_differentiable=True,
-           samples=[S(v([False, True], "bool"))])  # fmt: skip
+@composite("_is_all_true(Tensor self) -> Tensor", variants="function method", not_differentiable=True, explicit=True,
+           batch="anywhere", samples=[S(v([False, True], "bool"))])  # fmt: skip
 def _is_all_true(self):
-    """Whether all of truth values are true."""
+    """Whether all of truth values are true: one answer, also for all examples of a ``vmap`` together."""
     check(self.dtype == bool_, f"takes truth values; got {self.dtype}")
     return op.all(self)
 

@@ -86,6 +86,10 @@ def test_programs_import_them(tmp_path) -> None:
         "from torch.optim.optimizer import _get_value, Optimizer\n"
         "assert len(_get_clones(torch.nn.Linear(1, 1), 2)) == 2 and _addindent('a\\nb', 2) == 'a\\n  b'\n"
         "assert torch._shape_as_tensor(torch.ones(2, 3)).tolist() == [2, 3] and _get_value(torch.tensor(2.0)) == 2\n"
+        "assert torch._guards.active_fake_mode() is None\n"
+        "alias = []\n"
+        "torch.vmap(lambda x: alias.append([torch._C._is_alias_of(x, y) for y in (x, x * 1)]) or x)(torch.ones(2))\n"
+        "assert alias == [[True, False]]\n"
         "import functorch, functorch.experimental, torch.nn.utils._named_member_accessor\n"
         "from functorch.einops import rearrange\n"
         "assert not torch._C._functorch.is_batchedtensor(torch.ones(1)) and torch._C._functorch.maybe_get_level\n"
@@ -218,7 +222,7 @@ def test_tensors_by_path() -> None:
 
 
 def test_batches_and_levels() -> None:
-    inner = find("_C._functorch")
+    inner = private.find("_C", "_functorch")
     seen = []
 
     def function(x):

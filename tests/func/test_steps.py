@@ -105,3 +105,14 @@ def test_what_is_one_for_all_must_be() -> None:
         with pytest.raises(ValueError, match="got int"):
             _steps._maybe_remove_batch_dim("f", 3, level, 2, 0)
         assert _steps._maybe_remove_batch_dim("f", "text", level, 2, None) == "text"
+
+
+def test_truth_of_all_examples_is_one_answer() -> None:
+    seen = []
+
+    def function(x):
+        seen.append((bool(taeda._is_all_true(x)), bool(taeda._is_any_true(x))))
+        return taeda.distributions.Normal(0.0, x + 1.0).scale.sum()  # whose arguments are checked
+
+    truth = taeda.tensor([[True, True], [True, False]])
+    assert vmap(function)(truth).tolist() == [4, 3] and seen == [(False, True)]

@@ -101,6 +101,28 @@ def test_modules_go_away_without_the_collector() -> None:
         gc.enable()
 
 
+def test_hooks_of_a_class_whose_getattr_knows_none() -> None:
+    class Closed(nn.Module):
+        def forward(self, x: taeda.Tensor) -> taeda.Tensor:
+            return x
+
+        def __getattr__(self, name: str) -> Any:
+            raise AttributeError(f"no {name}")
+
+    module, seen = Closed(), []
+    assert not hasattr(Closed, "_forward_hooks") and "_forward_hooks" not in vars(module)
+    handles = [
+        module.register_forward_pre_hook(lambda m, args, kwargs: seen.append("before"), with_kwargs=True),
+        module.register_forward_hook(lambda m, args, kwargs, out: seen.append("behind"), with_kwargs=True),
+        module.register_full_backward_hook(lambda m, gi, go: seen.append("backward")),
+    ]
+    module(taeda.ones(2, requires_grad=True)).sum().backward()
+    assert seen == ["before", "behind", "backward"] and list(module._forward_hooks) == [handles[1].id]
+    for handle in handles:
+        handle.remove()
+    assert not module._forward_hooks and not module._state_dict_hooks
+
+
 def test_user_getattr_is_the_last_resort() -> None:
     class Wrapper(nn.Module):
         def __init__(self, inner: Any) -> None:

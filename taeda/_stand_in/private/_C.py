@@ -1,11 +1,10 @@
-"""What is asked of the native module, and modules in it whose attributes are read without importing them."""
+"""What is asked of the native module."""
 
 from __future__ import annotations
 
 from taeda import _C
-from taeda._stand_in.private import _C__functorch as _functorch
 
-__all__ = ["_functorch", "_is_torch_function_mode_enabled"]
+__all__ = ["_is_torch_function_mode_enabled"]
 
 
 def _is_torch_function_mode_enabled() -> bool:

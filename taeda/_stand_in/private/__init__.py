@@ -28,6 +28,8 @@ def _modules() -> set[str]:
 
 def find(module: str, name: str) -> Any:
     """What ``module``, by its name within torch (``nn.functional``), is to have as ``name``; LookupError if nothing."""
+    if (there := whole(f"{module}.{name}".lstrip("."))) is not None:
+        return importlib.import_module(there)
     here = module.replace(".", "_") or "top"
     if here in _modules():
         found = vars(importlib.import_module(f"{__name__}.{here}"))

@@ -34,7 +34,7 @@ def _stacked(batch: Batch, results: Sequence[Any]) -> Any:
     return first
 
 
-def any_anywhere(batch: Batch, op: OpOverload, self: Any) -> Tensor:
+def anywhere(batch: Batch, op: OpOverload, self: Any) -> Tensor:
     return op(self.value)  # type: ignore[no-any-return]
 
 

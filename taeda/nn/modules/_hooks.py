@@ -94,6 +94,18 @@ def _check_kind(full: bool | None, wanted: bool, where: str) -> None:
         )
 
 
+class _Table:
+    """A table of hooks before it is made. It stands in the class: a program's own ``__getattr__`` does not know it."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, module: Any, owner: type | None = None) -> OrderedDict[int, Any]:
+        if module is None:
+            raise AttributeError(f"type object {owner!r} has no attribute {self.name!r}")
+        return module._make_hook_table(self.name)  # type: ignore[no-any-return]
+
+
 class HookMixin:
     """Registration of hooks and the instrumented call; the part of `Module` that most calls never enter."""
 
@@ -103,7 +115,7 @@ class HookMixin:
     _is_full_backward_hook: bool | None = None
     _compiled_call_impl: Any = None
     forward: Any
-    # Each is made when it gets its first hook.
+    # Each is made when it is first asked for: see `_Table`.
     _forward_pre_hooks: OrderedDict[int, Any]
     _forward_pre_hooks_with_kwargs: OrderedDict[int, Any]
     _forward_hooks: OrderedDict[int, Any]
@@ -290,6 +302,10 @@ def forward_called_by(around: Callable[..., Any]) -> Iterator[None]:
         del _around_forward[get_ident()]
         if former is not None:
             _around_forward[get_ident()] = former
+
+
+for _name in HOOK_TABLES:
+    setattr(HookMixin, _name, _Table(_name))
 
 
 def of_this_thread(hook: Callable[..., Any]) -> Callable[..., Any]:

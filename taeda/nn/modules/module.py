@@ -108,8 +108,6 @@ class Module(HookMixin, StateMixin, TreeMixin, ConvertMixin):
                 raise
 
         def __getattr__(self, name: str) -> Any:
-            if name in HOOK_TABLES:
-                return self._make_hook_table(name)
             attributes = self.__dict__
             # The dictionary lacks it in a class with a __getattr__ of its own, or after a program's own __setstate__.
             for table in TABLES:
