@@ -244,3 +244,66 @@ def test_parts_that_are_called_as_arguments_are() -> None:
     model, x = Named(), torch.ones(2)
     traced = jit.trace(model, x)
     assert traced(x=x).equal(model(x)) and saved(traced)(x).equal(model(x))
+
+
+def test_what_went_on_knows_more_than_what_left() -> None:
+    def last(steps: int, gap: int) -> tuple[int | None, int]:
+        found: int | None = None
+        total = 0
+        for i in range(steps):
+            if i < gap:
+                if i == gap - 1:
+                    found = None
+                    continue
+                found = i
+            else:
+                found = 1 if found is None else found
+            found = found + 1
+            total += found
+        return found, total
+
+    program = jit.script(last)
+    for case in ((0, 0), (1, 1), (5, 2), (6, 3), (3, 9)):
+        assert program(*case) == last(*case)
+
+
+def test_what_a_way_set_is_not_what_its_condition_told() -> None:
+    def maybe(n: int) -> int | None:
+        return n if n > 1 else None
+
+    def program(n: int, start: int | None) -> tuple[int, int | None]:
+        found = start
+        for i in range(3):
+            if found is None:
+                found = maybe(n + i)
+            else:
+                continue
+            if found is None:
+                return i, found
+        return 7, found
+
+    compiled = jit.script(program)
+    for case in ((0, None), (1, None), (3, None), (0, 5)):
+        assert compiled(*case) == program(*case)
+
+
+def test_what_is_known_while_nothing_has_exited() -> None:
+    def program(n: int, flag: bool, given: int | None) -> int:
+        total = 0
+        for i in range(n):
+            if flag:
+                if i > 2:
+                    given = None
+                    break
+            elif given is None:
+                break
+            if flag and given is None:
+                given = i
+            elif given is None:
+                continue
+            total += given * 2
+        return total
+
+    compiled = jit.script(program)
+    for case in ((4, True, None), (5, True, 1), (4, False, None), (4, False, 3)):
+        assert compiled(*case) == program(*case)

@@ -55,7 +55,7 @@ class Writer:
         return forms[kind]()
 
     def statement(self, indent: str, depth: int) -> None:
-        kinds = ["set", "set", "grow", "if", "for", "while", "exit"] if depth else ["set", "grow", "exit"]
+        kinds = ["set", "set", "grow", "narrow"] + (["if", "for", "while", "exit"] if depth else ["exit"])
         kind = self.pick(*kinds)
         add = lambda text: self.lines.append(indent + text)
         if kind == "set":
@@ -65,6 +65,8 @@ class Writer:
             add(f"{name} {operator} {self.expression(type)}" + (" % 1009" if type == "int" else ""))
         elif kind == "grow":
             add(f"{self.pick('p', 'q')}.append({self.expression('int')} % 1009)")
+        elif kind == "narrow":
+            self.narrow(add)
         elif kind == "if":
             add(f"if {self.expression('bool')}:")
             self.body(indent, depth)
@@ -86,6 +88,24 @@ class Writer:
             add(f"if {self.expression('bool')}:")
             self.lines.append(f"{indent}    return {RESULT}")
 
+    def narrow(self, add) -> None:
+        """Ways of which those that go on have a number in ``o``; then what needs one."""
+        leave = self.pick("break", "continue") if self.loops and self.pick(True, False) else f"return {RESULT}"
+        number = f"o = {self.expression('int', 1)}"
+        add(f"if {self.expression('bool', 1)}:")
+        inner = f"if {self.pick(self.expression('bool', 1), 'o is None')}:"
+        forms = [[inner, "    o = None", f"    {leave}", number], [inner, f"    {number}", "else:", f"    {leave}"],
+                 ["o = None", leave], [number]]  # fmt: skip
+        for line in self.pick(*forms):
+            add(f"    {line}")
+        if self.pick(True, False):
+            add("else:")
+            add(f"    {number}")
+        else:
+            add("elif o is None:")
+            add(f"    {leave}")
+        add(f"a = (a + {self.pick('o', 'o * 2')}) % 1009")
+
     def loop(self, indent: str, depth: int) -> None:
         self.loops += 1
         self.body(indent, depth)
@@ -99,14 +119,14 @@ class Writer:
             self.statement(indent + "    ", depth - 1)
 
 
-RESULT = "a, b, n, x, y, p, q, f"
+RESULT = "a, b, n, x, y, p, q, f, o"
 HEAD = "def program(a: int, b: int, n: int, x: float, y: float, p: List[int], q: List[int], f: bool):"
 
 
 @st.composite
 def programs(draw) -> str:
     writer = Writer(draw)
-    writer.lines.append(HEAD)
+    writer.lines += [HEAD, "    o: Optional[int] = None"]
     for _ in range(draw(st.integers(2, 5))):
         writer.statement("    ", 2)
     writer.lines.append(f"    return {RESULT}")
@@ -123,7 +143,7 @@ def outcome(function):
 @settings(max_examples=40)
 @given(programs())
 def test_scripted_programs_do_what_python_does(text):
-    scope: dict[str, typing.Any] = {"List": list}
+    scope: dict[str, typing.Any] = {"List": list, "Optional": typing.Optional}
     exec(text, scope)
     wanted = outcome(scope["program"])
     scripted = jit.CompilationUnit(text).program

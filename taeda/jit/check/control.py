@@ -8,6 +8,7 @@ branch that may exit stands in the other branch or, where both may, in a branch 
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -95,11 +96,15 @@ def branch(
             emitter.frame = outer
             a, b, took = (status, b, True) if a & FALLS else (a, status, True)
     merge(emitter, node, (first, a), (second, b), range)
-    if not took:
-        if not a & FALLS:
-            refine(emitter, condition.if_false, range)
-        elif not b & FALLS:
-            refine(emitter, condition.if_true, range)
+    if not took and not (a & FALLS and b & FALLS):
+        frame, told = (first, condition.if_true) if a & FALLS else (second, condition.if_false)
+        refinements = {key: type for key, type in told.items() if key in frame.refined}  # not set since
+        if not (a if not a & FALLS else b) & ~FALLS:
+            refine(emitter, refinements, range)
+        else:  # only where nothing has exited is it known
+            refine(emitter, {name: type for name, type in refinements.items() if "." in name}, range)
+            known = {name: (emitter.frame.find(name), type) for name, type in refinements.items() if "." not in name}
+            emitter.frame.falling |= known
     return a | b, took
 
 
@@ -110,7 +115,14 @@ def unless_exited(emitter: Emitter, status: int, rest: Callable[[], int]) -> int
         return status if flag.obj else rest()
     node = emitter.graph.emit("prim::If", [flag], [])
     first = inside(emitter, node.addBlock(), lambda: status & ~FALLS)
-    second = inside(emitter, node.addBlock(), rest)
+
+    def narrowed() -> int:
+        known = {name: type for name, (value, type) in falling.items() if emitter.frame.find(name) is value}
+        refine(emitter, known, None)
+        return rest()
+
+    falling = emitter.frame.falling
+    second = inside(emitter, node.addBlock(), narrowed)
     merge(emitter, node, first, second, None)
     return (status & ~FALLS) | second[1]
 
@@ -134,6 +146,10 @@ def merge(emitter: Emitter, node: Any, first: tuple[Frame, int], second: tuple[F
             emitter.frame.set(name, found)
     for frame, status in (first, second):
         if status & FALLS:
+            for name in frame.falling.keys() - names:
+                sides = [way.find(name) for way, _ in (first, second)]
+                if isinstance(held := emitter.frame.find(name), Value) and all(isinstance(s, Value) for s in sides):
+                    _know(emitter, (first, second), name, sides, sides, held)
             for name, why in frame.lost.items():
                 if name not in names:
                     emitter.frame.names.pop(name, None)
@@ -192,6 +208,8 @@ def _joined(emitter: Emitter, node: Any, name: str, first: Any, second: Any, sid
         if isinstance(kept, Known) and (name not in HIDDEN or name == "$value") and not _is_plain(kept.obj):
             return kept
         if frame.find(name) is kept and isinstance(kept, Value) and name not in frame.names:
+            if isinstance(held := emitter.frame.find(name), Value):
+                _know(emitter, (first, second), name, sides, [None if side is _GONE else side for side in sides], held)
             return None
     values = _materialised(emitter, name, (first, second), sides)
     if values is None:
@@ -215,7 +233,21 @@ def _joined(emitter: Emitter, node: Any, name: str, first: Any, second: Any, sid
                     value = found(emitter.graph, value, range)
         frame.block.registerOutput(value)
     out = node.addOutput(type)
+    if name not in HIDDEN:
+        _know(emitter, (first, second), name, sides, values, out)
     return out if name in HIDDEN else out.setDebugName(name)
+
+
+def _know(emitter: Emitter, ways: Any, name: str, sides: list[Any], values: list[Value | None], joined: Value) -> None:
+    """Notes the type that a joined value has where no way has exited, if that is a better one than its own."""
+    types = []
+    for (frame, status), side, value in zip(ways, sides, values):
+        if value is not None and status & FALLS:
+            known, type = frame.falling.get(name, (None, None))
+            types.append(type if known is side else value.static_type)
+    narrow = functools.reduce(lambda a, b: None if a is None else unify(a, b), types) if types else None
+    if narrow is not None and narrow is not joined.static_type and narrow.isSubtypeOf(joined.static_type):
+        emitter.frame.falling[name] = joined, narrow
 
 
 def _is_plain(obj: Any) -> bool:

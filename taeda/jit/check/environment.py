@@ -34,6 +34,7 @@ class Frame:
         self.declared: dict[str, Any] = {}  # types of names: of arguments, and of names that were annotated
         self.refined: dict[str, Any] = {}  # what is known better than it was declared, by name or "self.name"
         self.lost: dict[str, str] = {}  # why a name has no value here
+        self.falling: dict[str, tuple[Any, Any]] = {}  # a name's value, and its type where the block has not exited
 
     def find(self, name: str) -> Any:
         """What the name stands for; None if no frame knows it."""
