@@ -6,6 +6,7 @@ from typing import Any
 
 from taeda import _C
 from taeda.jit._module import RecursiveScriptModule
+from taeda.jit._slots import share
 from taeda.jit.check.classes import ClassInfo, class_named, free_name
 from taeda.jit.check.types import BOOL
 from taeda.jit.ir import Graph, Value
@@ -92,5 +93,6 @@ class FrozenParts:
         twin = _C._jit.Object(made.type)
         for name, value in values.items():
             twin.setattr(name, value)
+        share(held, twin, [name for name in values if name in declared and name not in children])
         self._made[held] = RecursiveScriptModule(twin, made, children, {})  # type: ignore[arg-type]
         return self._made[held]

@@ -26,6 +26,7 @@ from taeda.jit._script_class import (
     keep_definition,
     prepare_class,
 )
+from taeda.jit._slots import share
 from taeda.jit.check.classes import ClassInfo, class_named, serves
 from taeda.jit.check.function import Function
 from taeda.jit.ir import Graph
@@ -428,7 +429,10 @@ class RecursiveScriptModule(ScriptModule):
 
     # --- Copies
     def __copy__(self) -> RecursiveScriptModule:
-        return _twin(self, {}, lambda value, memo: value)
+        twin = _twin(self, {}, lambda value, memo: value)
+        for mine, other in zip(self.modules(), twin.modules(), strict=True):
+            share(mine._c, other._c, mine._info.attributes())  # type: ignore[operator, union-attr]
+        return twin
 
     def __deepcopy__(self, memo: dict[int, Any]) -> RecursiveScriptModule:
         return _twin(self, memo, copy.deepcopy)

@@ -1,5 +1,6 @@
 """Freezing: attributes become constants, unless the program changes them."""
 
+import copy
 import gc
 import io
 
@@ -208,3 +209,21 @@ def test_parts_of_an_object_alone_keep_their_classes():
     frozen = jit.freeze(jit.script(Two().eval()))._c
     gc.collect()
     assert frozen.first.hasattr("count") and frozen.other.hasattr("count")
+
+
+def test_lists_that_the_program_changes_are_those_of_the_module() -> None:
+    class Counts(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.seen, self.by_name, self.fixed = [1, 2], {"a": [3]}, [7]
+
+        def forward(self, x: taeda.Tensor) -> taeda.Tensor:
+            self.seen.append(3)
+            self.by_name["a"].append(4)
+            return x * len(self.seen) + len(self.by_name["a"]) + self.fixed[0]
+
+    program = jit.script(Counts().eval())
+    frozen, twin = jit.freeze(program), copy.copy(program)
+    assert [float(each(taeda.ones(()))) for each in (frozen, program, twin, copy.deepcopy(frozen))] == [12, 14, 16, 12]
+    assert program.seen == frozen.seen == twin.seen == [1, 2, 3, 3, 3] and program.by_name == {"a": [3, 4, 4, 4]}
+    assert not hasattr(frozen, "fixed")
