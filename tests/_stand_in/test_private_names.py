@@ -288,6 +288,14 @@ def test_schedules_of_others() -> None:
     assert rate == 2
 
 
+def test_classes_of_parameters() -> None:
+    marked, plain = taeda.ones(1), taeda.ones(1)
+    marked._is_param = True
+    for name, kind in (("_ParameterMeta", nn.Parameter), ("_BufferMeta", nn.Buffer)):
+        meta = find(f"nn.parameter.{name}")
+        assert [meta.__instancecheck__(kind, x) for x in (marked, plain)] == [kind is nn.Parameter, False]
+
+
 def test_a_tensor_on_each_device() -> None:
     copies = find("amp.grad_scaler._MultiDeviceReplicator")(taeda.ones(2))
     assert copies.get("meta").is_meta and copies.get("cpu") is copies.get(taeda.device("cpu"))

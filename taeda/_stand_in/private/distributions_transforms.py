@@ -1,5 +1,5 @@
 """What the module has from others."""
 
-from taeda.distributions.utils import lazy_property
+from taeda.distributions.utils import _sum_rightmost, lazy_property
 
-__all__ = ["lazy_property"]
+__all__ = ["_sum_rightmost", "lazy_property"]
