@@ -6,8 +6,10 @@ holds what came out; ``Compare`` lays measurements side by side.
 
 from __future__ import annotations
 
+import enum
 import math
 import statistics
+import textwrap
 import timeit
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -22,6 +24,7 @@ __all__ = [
     "FuzzedSparseTensor",
     "FuzzedTensor",
     "Fuzzer",
+    "Language",
     "Measurement",
     "ParameterAlias",
     "TaskSpec",
@@ -32,6 +35,14 @@ __all__ = [
 ]
 
 timer = timeit.default_timer
+
+
+class Language(enum.Enum):
+    """In which a statement is written."""
+
+    PYTHON = 0
+    CPP = 1
+
 
 _UNITS = [(1e-9, "ns"), (1e-6, "us"), (1e-3, "ms"), (1.0, "s")]
 # Fewer runs than this leave too little to say how far they spread.
@@ -172,13 +183,22 @@ class Measurement:
         return [Measurement(1, [t for m in group for t in m.times], spec) for spec, group in grouped.items()]
 
 
+def _is_cpp(language: Language | str) -> bool:
+    known = {"py": False, "python": False, "c++": True, "cpp": True}
+    if isinstance(language, Language):
+        return language is Language.CPP
+    if str(language).lower() not in known:
+        raise ValueError(f"taeda.utils.benchmark.Timer: language must be one of {', '.join(known)}; got {language!r}")
+    return known[str(language).lower()]
+
+
 class Timer:
     """Times a statement.
 
     Args:
         stmt: the statement.
         setup: runs once before the statement, in its namespace.
-        global_setup: for statements in C++, which are not timed here; must be empty.
+        global_setup: of statements in C++: what stands outside of the function that runs them, such as includes.
         timer: gives the time in seconds.
         globals: the namespace that both run in.
         label: what is computed; with ``sub_label`` and ``description`` it places the result in a table.
@@ -186,10 +206,14 @@ class Timer:
         description: in which circumstances; the table's column.
         env: where, for instance which version.
         num_threads: how many threads a call may use meanwhile.
+        language: of the statement and its setup: ``"python"`` or ``"c++"``, which is compiled first.
 
     Raises:
-        ValueError: ``global_setup`` is given.
+        ValueError: there is no such language; ``global_setup`` is given for Python, or ``globals`` for C++.
+        RuntimeError: what is written in C++ does not compile.
     """
+
+    _timer_cls: type = timeit.Timer  # what runs a statement in Python
 
     def __init__(
         self,
@@ -203,20 +227,28 @@ class Timer:
         description: str | None = None,
         env: str | None = None,
         num_threads: int = 1,
+        language: Language | str = Language.PYTHON,
     ) -> None:
-        if global_setup:
-            raise ValueError("taeda.utils.benchmark.Timer: global_setup is for statements in C++, which are not timed")
-        namespace = dict(globals or {})
-        namespace.setdefault("taeda", taeda)
-        namespace.setdefault("torch", taeda)
-        self._timer = timeit.Timer(stmt, setup, timer, namespace)
-        self._spec = TaskSpec(stmt, setup, "", label, sub_label, description, env, num_threads)
+        stmt, setup, global_setup = (textwrap.dedent(text).strip("\n") for text in (stmt, setup, global_setup))
+        if _is_cpp(language):
+            if globals:
+                raise ValueError("taeda.utils.benchmark.Timer: globals is for Python; C++ has global_setup")
+            from taeda.utils._cpp_timer import compiled
+
+            setup = "" if setup == "pass" else setup
+            self._run: Callable[[int], float] = compiled(stmt, setup, global_setup)
+        else:
+            if global_setup:
+                raise ValueError("taeda.utils.benchmark.Timer: global_setup is for statements in C++; use setup")
+            namespace = {"taeda": taeda, "torch": taeda, **(globals or {})}
+            self._run = self._timer_cls(stmt, setup, timer, namespace).timeit
+        self._spec = TaskSpec(stmt, setup, global_setup, label, sub_label, description, env, num_threads)
 
     def _seconds(self, number: int) -> float:
         before = taeda.get_num_threads()
         taeda.set_num_threads(self._spec.num_threads)
         try:
-            return max(self._timer.timeit(number), 1e-9)
+            return max(self._run(number), 1e-9)
         finally:
             taeda.set_num_threads(before)
 
@@ -281,7 +313,8 @@ class Compare:
 
     def __init__(self, results: Iterable[Measurement]) -> None:
         self._results: list[Measurement] = []
-        self._trim = False
+        self._trim = self._warn = False
+        self._colour_by: str | None = None
         self.extend_results(results)
 
     def extend_results(self, results: Iterable[Measurement]) -> None:
@@ -296,6 +329,15 @@ class Compare:
         """Show no more figures than mean something."""
         self._trim = True
 
+    def colorize(self, rowwise: bool = False) -> None:
+        """Show the fastest of each column in green and what takes three times as long in red; of each row, if
+        ``rowwise``."""
+        self._colour_by = "row" if rowwise else "column"
+
+    def highlight_warnings(self) -> None:
+        """Show beside a median how far the quartiles lie apart, where that is more than a tenth of it."""
+        self._warn = True
+
     def print(self) -> None:
         """Print the tables."""
         print(self)
@@ -307,21 +349,40 @@ class Compare:
 
     def _table(self, label: str | None, results: list[Measurement]) -> str:
         columns = list(dict.fromkeys(m.task_spec.description or "" for m in results))
-        rows = list(dict.fromkeys((m.task_spec.num_threads, m.env, m.as_row_name) for m in results))
+        rows = list(dict.fromkeys(_row(m) for m in results))
         unit, scale = select_unit(min(m.median for m in results))
-        cells = {
-            ((m.task_spec.num_threads, m.env, m.as_row_name), m.task_spec.description or ""): self._cell(m, scale)
-            for m in results
-        }
+        places = {(_row(m), m.task_spec.description or ""): m for m in results}
         names = [" ".join(filter(None, (env, name, f"({threads} threads)"))) for threads, env, name in rows]
         lines = [
             ["", *columns],
-            *([n, *(cells.get((r, c), "") for c in columns)] for n, r in zip(names, rows, strict=True)),
+            *([n, *(self._cell(places.get((r, c)), scale) for c in columns)] for n, r in zip(names, rows, strict=True)),
         ]
         widths = [max(len(line[i]) for line in lines) for i in range(len(columns) + 1)]
-        shown = [" | ".join(cell.rjust(w) for cell, w in zip(line, widths, strict=True)) for line in lines]
-        return "\n".join([f"{label or 'times'}, in {unit}", *shown])
+        padded = [[cell.rjust(w) for cell, w in zip(line, widths, strict=True)] for line in lines]
+        if self._colour_by is not None:
+            for line, row in zip(padded[1:], rows, strict=True):
+                line[1:] = [self._coloured(t, places, row, c) for t, c in zip(line[1:], columns, strict=True)]
+        return "\n".join([f"{label or 'times'}, in {unit}", *map(" | ".join, padded)])
 
-    def _cell(self, measurement: Measurement, scale: float) -> str:
+    def _cell(self, measurement: Measurement | None, scale: float) -> str:
+        if measurement is None:
+            return ""
         value = measurement.median
-        return f"{(trim_sigfig(value, measurement.significant_figures) if self._trim else value) / scale:.4g}"
+        text = f"{(trim_sigfig(value, measurement.significant_figures) if self._trim else value) / scale:.4g}"
+        spread = f" (! {measurement.iqr / value:.0%})" if self._warn and not measurement.meets_confidence() else ""
+        return text + spread
+
+    def _coloured(self, text: str, places: dict[Any, Measurement], row: Any, column: str) -> str:
+        if (row, column) not in places:
+            return text
+        peers = [m for (r, c), m in places.items() if (r == row if self._colour_by == "row" else c == column)]
+        ratio = places[row, column].median / min(m.median for m in peers)
+        colour = next((code for most, code in _COLOURS if ratio <= most), "")
+        return f"\033[{colour}m{text}\033[0m" if colour else text
+
+
+_COLOURS = ((1.1, "92"), (3.0, ""), (math.inf, "91"))  # by how often the fastest one's time: bright green, none, red
+
+
+def _row(measurement: Measurement) -> tuple[int, str, str]:
+    return measurement.task_spec.num_threads, measurement.env, measurement.as_row_name

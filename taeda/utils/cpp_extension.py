@@ -264,13 +264,13 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
 
 
-def _command(flags: Sequence[str]) -> list[str]:
-    """The compiler with all flags but the source's."""
+def _command(flags: Sequence[str], is_standalone: bool) -> list[str]:
+    """The compiler with all flags but the source's; of a program, which binds nothing."""
     of_python = [*places.pybind_folders(), sysconfig.get_paths()["include"]]
     includes = [*(f"-I{folder}" for folder in places.include_folders()), *(f"-isystem{folder}" for folder in of_python)]
     given = places.with_standard([*shlex.split(os.environ.get("CXXFLAGS", "")), *flags])
-    return [*shlex.split(places.compiler()), "-fPIC", "-O2", *places.DEFINES, "-DTORCH_API_INCLUDE_EXTENSION_H",
-            *given, *includes]  # fmt: skip
+    binds = [] if is_standalone else ["-DTORCH_API_INCLUDE_EXTENSION_H"]
+    return [*shlex.split(places.compiler()), "-fPIC", "-O2", *places.DEFINES, *binds, *given, *includes]
 
 
 def _build_and_load(name: str, sources: list[Path], folder: Path, flags: list[str], link: list[str], verbose: bool,
@@ -285,7 +285,7 @@ def _build_and_load(name: str, sources: list[Path], folder: Path, flags: list[st
 
 def _build(name: str, sources: list[Path], folder: Path, flags: list[str], link: list[str], verbose: bool,
            is_python_module: bool, is_standalone: bool, with_header: bool) -> Path:  # fmt: skip
-    command = _command(flags)
+    command = _command(flags, is_standalone)
     module = f"{name}{_suffix(name, sources, [*command, *link])}"
     define = f"-DTORCH_EXTENSION_NAME={module}"
     if with_header:

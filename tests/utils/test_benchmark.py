@@ -33,8 +33,22 @@ def test_batches():
 
 def test_names_in_statements():
     assert Timer("assert torch is taeda and y == 3", "y = x + 1", globals={"x": 2}).timeit(1).number_per_run == 1
-    with pytest.raises(ValueError, match="global_setup"):
-        Timer(global_setup="#include <vector>")
+    assert Timer("""
+        with torch.no_grad():
+            y = x + 1""", setup="""
+        x = 1""").timeit(1).number_per_run == 1  # fmt: skip
+    for wrong in ({"global_setup": "#include <vector>"}, {"language": "c"}, {"language": "c++", "globals": {"x": 1}}):
+        with pytest.raises(ValueError, match="taeda.utils.benchmark.Timer: "):
+            Timer(**wrong)
+
+
+def test_statements_in_cpp(tmp_path, monkeypatch):
+    pytest.importorskip("pybind11")
+    monkeypatch.setenv("TORCH_EXTENSIONS_DIR", str(tmp_path))
+    timed = Timer("sum += more(x);", "auto x = torch::ones({2}); double sum = 0;",
+                  "double more(const torch::Tensor& x) { return x.sum().item<double>(); }",
+                  language=benchmark.Language.CPP)  # fmt: skip
+    assert 0 < timed.timeit(10).median < 1 and timed.timeit(1).task_spec.global_setup.startswith("double more")
 
 
 def test_statistics():
@@ -57,6 +71,13 @@ def test_tables():
     lines = [[cell.strip() for cell in line.split("|")] for line in str(table).splitlines()]
     assert lines[0] == ["op, in us"] and lines[1] == ["", "old", "new"]
     assert lines[2] == ["a (1 threads)", "1", "2.5"] and lines[3] == ["b (1 threads)", "4", ""]
+    table.colorize()
+    assert "\033[92m  1\033[0m" in str(table) and "\033[91m  4\033[0m" in str(table)
+    table.colorize(rowwise=True)
+    assert "\033[92m  4\033[0m" in str(table) and "\033[91m" not in str(table)
+    spread = Compare([Measurement(1, [1.0, 2.0, 3.0, 4.0], TaskSpec("s", ""))])
+    spread.highlight_warnings()
+    assert "2.5 (! 60%)" in str(spread)
     table.extend_results([m(1.0, "c", "old", "other")])
     assert "other, in s" in str(table)
     with pytest.raises(ValueError, match="int"):

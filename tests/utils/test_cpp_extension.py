@@ -229,3 +229,13 @@ def test_refused() -> None:
     with pytest.raises(RuntimeError, match="this build has no cuda"):
         cpp_extension.load("x", ["x.cu"])
     assert cpp_extension.CUDA_HOME is None and cpp_extension.include_paths()[0].endswith("include")
+
+
+def test_a_program(folder: Path) -> None:
+    source = folder / "program.cpp"
+    source.write_text(
+        "#include <torch/torch.h>\n#include <iostream>\n"
+        "int main() { std::cout << (torch::eye(2) * 3).sum().item<float>() << std::endl; }\n"
+    )
+    program = cpp_extension.load("taeda_test_program", str(source), is_python_module=False, is_standalone=True)
+    assert subprocess.run([program], capture_output=True, text=True, check=True).stdout == "6\n"
