@@ -209,6 +209,7 @@ def test_threads_do_not_change_the_stream() -> None:
 
 
 def test_generator_objects() -> None:
+    assert taeda.Generator(device=None).device == taeda.Generator().device == taeda.device("cpu")
     generator = taeda.Generator()
     assert generator.initial_seed() == 67280421310721
     assert generator.device.type == "cpu"

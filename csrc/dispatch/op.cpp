@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "dispatch/fallbacks.h"
+#include "taeda/core/allocator.h"
 #include "taeda/core/fork.h"
 #include "taeda/core/sparse.h"
 
@@ -301,6 +302,7 @@ void Op::no_kernel(KeySet keys) const {
   TAEDA_CHECK_KIND(NotImplemented, keys.top() != Functionality::Memoryless, qualified_name(),
                    " got a tensor without memory of its own; its class must answer in __torch_dispatch__, with the "
                    "tensors that it wraps");
+  if (keys.backend() == DeviceType::CUDA) allocator(DeviceType::CUDA);  // which says so where there is no CUDA at all
   TAEDA_FAIL(NotImplemented, qualified_name(), " has no kernel for ", place_name({keys.top(), keys.backend()}),
              " tensors; it has one for: ", there.empty() ? std::string("nothing") : there);
 }

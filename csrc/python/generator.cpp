@@ -54,7 +54,7 @@ PyObject* new_generator(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
     constexpr const char* kNames[] = {"device"};
     PyObject* device_object;
     read_arguments(kNames, 0, args, kwargs, &device_object);
-    Device device = device_object ? to_device(device_object) : Device{};
+    Device device = device_object && device_object != Py_None ? to_device(device_object) : Device{};
     switch (device.type) {
       case DeviceType::CPU:
         return new_object(type, make_ref<CPUGenerator>());

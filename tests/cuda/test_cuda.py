@@ -70,3 +70,10 @@ def test_nvtx_marks_nothing():
 def test_moving_to_cuda(move):
     with pytest.raises(AssertionError, match="CUDA"):
         move()
+
+
+@pytest.mark.parametrize("name", ("zeros", "rand", "linspace", "arange", "randperm", "hann_window", "tril_indices"))
+def test_factories_say_that_there_is_no_cuda(name: str) -> None:
+    args = {"linspace": (0, 1, 3), "tril_indices": (3, 3)}.get(name, (3,))
+    with pytest.raises(AssertionError, match="no CUDA"):
+        getattr(taeda, name)(*args, device="cuda")
