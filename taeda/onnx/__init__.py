@@ -60,7 +60,7 @@ def __getattr__(name: str) -> Any:
         from taeda.onnx.writer.program import ONNXProgram
 
         return ONNXProgram
-    if name in ("backend", "reader", "writer"):
+    if name in ("backend", "ops", "reader", "writer"):
         return importlib.import_module(f"taeda.onnx.{name}")
     raise AttributeError(f"module 'taeda.onnx' has no attribute '{name}'")
 

@@ -21,6 +21,7 @@ from taeda.onnx.writer import everything as everything
 from taeda.onnx.writer.bodies import BODIES
 from taeda.onnx.writer.builder import Builder, Value
 from taeda.onnx.writer.foreign import foreign
+from taeda.onnx.writer.named import NAMESPACE
 from taeda.onnx.writer.pointwise import floor_divide, translate_mul
 from taeda.onnx.writer.table import find
 from taeda.utils import _pytree as pytree
@@ -194,7 +195,8 @@ class Translation:
             function = find(target)
             first = node.args[0] if node.args and g is self.g else None
             g.sole_use = self.joins and isinstance(first, Node) and len(first.users) == 1
-            if not any(isinstance(leaf, Value) for leaf in pytree.tree_leaves((args, kwargs))) and not _draws(target):
+            known = not any(isinstance(leaf, Value) for leaf in pytree.tree_leaves((args, kwargs)))
+            if known and not _draws(target) and target.namespace != NAMESPACE:
                 result = target(*args, **kwargs)
                 return tuple(map(g.constant, result)) if isinstance(result, (tuple, list)) else g.constant(result)
             if function is None:
