@@ -307,7 +307,7 @@ class EventList(list[Any]):
             columns.append(("Self CPU Mem", [_shown_bytes(event.self_cpu_memory_usage) for event in chosen]))
         columns.append(("# of Calls", [str(event.count) for event in chosen]))
         if self._with_flops:
-            columns.append(("Total FLOPs", [str(event.flops) if event.flops else "--" for event in chosen]))
+            columns.append(_flops_column([event.flops for event in chosen]))
         return columns
 
     def export_chrome_trace(self, path: str) -> None:
@@ -336,6 +336,13 @@ class EventList(list[Any]):
                 if event.stack and number > 0:
                     frames = (frame.translate(_NO_SEPARATORS) for frame in reversed(event.stack))
                     file.write(f"{';'.join(frames)} {number}\n")
+
+
+def _flops_column(flops: list[int]) -> tuple[str, list[str]]:
+    """In the unit in which the largest is at least 1."""
+    power, unit = next((p for p in ((12, "T"), (9, "G"), (6, "M"), (3, "K")) if max(flops, default=0) >= 10 ** p[0]),
+                       (0, ""))  # fmt: skip
+    return f"Total {unit}FLOPs", [f"{n / 10**power:.3f}" if n else "--" for n in flops]
 
 
 _NO_SEPARATORS = str.maketrans(" ;\t\n", "____")

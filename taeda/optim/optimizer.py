@@ -175,6 +175,14 @@ class Optimizer:
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Drops the gradient of every parameter, or with ``set_to_none=False`` fills it with zeros."""
+        if not taeda._C._profiler_enabled():
+            return self._drop_gradients(set_to_none)
+        from taeda.autograd.profiler import record_function
+
+        with record_function(f"Optimizer.zero_grad#{type(self).__name__}.zero_grad"):
+            self._drop_gradients(set_to_none)
+
+    def _drop_gradients(self, set_to_none: bool) -> None:
         held = []
         for group in self.param_groups:
             for p in group["params"]:

@@ -179,7 +179,8 @@ def test_flops(name):
     with profile(with_flops=True) as prof:
         call(taeda)
     assert [event.flops for event in prof.events() if event.name == op] == [expected]
-    assert "Total FLOPs" in prof.key_averages().table()
+    table = prof.key_averages().table()
+    assert f"{expected / 1000:.3f}" in table if "Total KFLOPs" in table else "Total FLOPs" in table
     torch = pytest.importorskip("torch")
     if name not in ("conv1d", "linear"):  # not counted there
         with torch.profiler.profile(with_flops=True) as theirs:
@@ -191,10 +192,21 @@ def test_steps_of_optimizers():
     w = nn.Parameter(taeda.ones(2))
     w.grad = taeda.ones(2)
     with profile() as prof:
-        taeda.optim.SGD([w], lr=0.1).step()
-    (step,) = [event for event in top(prof) if event.name.startswith("Optimizer")]
-    assert step.name == "Optimizer.step#SGD.step" and step.cpu_children
+        optimizer = taeda.optim.SGD([w], lr=0.1)
+        optimizer.step()
+        optimizer.zero_grad()
+    step, zero = [event for event in top(prof) if event.name.startswith("Optimizer")]
+    assert step.name == "Optimizer.step#SGD.step" and step.cpu_children and w.grad is None
+    assert zero.name == "Optimizer.zero_grad#SGD.zero_grad"
     assert not taeda.optim.optimizer._global_optimizer_pre_hooks
+
+
+def test_batches_of_loaders():
+    for workers, name in ((0, "_SingleProcessDataLoaderIter"), (1, "_MultiProcessingDataLoaderIter")):
+        with profile() as prof:
+            assert len(list(taeda.utils.data.DataLoader(range(4), batch_size=2, num_workers=workers))) == 2
+        found = [e.name for e in prof.events() if e.name.startswith("enumerate")]
+        assert found == [f"enumerate(DataLoader)#{name}.__next__"] * 3  # the last finds nothing more
 
 
 # --- what does not disturb it

@@ -286,6 +286,14 @@ class _BaseDataLoaderIter:
         raise NotImplementedError(f"{type(self).__name__} must define _next_data")
 
     def __next__(self) -> Any:
+        if not taeda._C._profiler_enabled():
+            return self._batch()
+        from taeda.autograd.profiler import record_function
+
+        with record_function(f"enumerate(DataLoader)#{type(self).__name__}.__next__"):
+            return self._batch()
+
+    def _batch(self) -> Any:
         data = self._next_data()
         self._num_yielded += 1
         if self._expected is not None and self._num_yielded > self._expected:
@@ -293,7 +301,7 @@ class _BaseDataLoaderIter:
                 f"DataLoader: the length of the dataset promised {self._expected} batches and this is number"
                 f" {self._num_yielded}; if there are workers, each must yield its own share only",
                 UserWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         return _pin(data) if self._pin_memory else data
 
