@@ -260,9 +260,25 @@ def _put(root: nn.Module, name: str, number: int, module: Any) -> str:
         number = max(number, 1)
         target, number = f"{name}@{number}", number + 1
     outer, _, last = target.rpartition(".")
-    _keep(known, module)
+    if target == name:
+        _keep(known, module)
+    else:
+        _share(_module_at(root, name), module)
     _owner(root, outer).register_module(last, module)
     return target
+
+
+def _share(first: Any, later: Any) -> None:
+    """Has a later call of a module use the modules in the first one: who swaps one there swaps it for both."""
+    for node in later.graph.nodes:
+        if node.op == "call_module":
+            name, _, number = str(node.target).partition("@")
+            node.target = _put(first, name, int(number or 0), _module_at(later, str(node.target)))
+    _keep(later, first)
+    for name in later._modules:  # which the instance has as its own, too
+        later.__dict__.pop(name, None)
+    later.__dict__["_modules"] = first._modules
+    later.recompile()
 
 
 def _keep(former: Any, module: Any) -> None:

@@ -62,7 +62,7 @@ def test_neighbouring_calls_are_calls() -> None:
     assert taeda.allclose(tree(x), net(x), atol=1e-6)
 
 
-SWAPPED = ("part", "part@3", "other", "row.0", "other.linear", "row.1")
+SWAPPED = ("part", "part@3", "part.linear", "part@3.linear", "other", "row.0", "other.linear", "row.1")
 
 
 @pytest.mark.torch
