@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 import os
 import pickle
@@ -11,6 +10,8 @@ import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+
+from taeda._serialization.safe_pickle import SafeUnpickler
 
 from .vision import VisionDataset, damaged, not_found
 
@@ -25,7 +26,8 @@ class _Dtype:
 
     def __init__(self, code: Any, *flags: Any) -> None:
         if code not in ("u1", "|u1", b"u1"):
-            raise pickle.UnpicklingError(f"an array of dtype {code!r}, where uint8 is expected")
+            shown = repr(code[:20]) if isinstance(code, (str, bytes)) else f"made of a {type(code).__name__}"
+            raise pickle.UnpicklingError(f"an array of dtype {shown}, where uint8 is expected")
 
     def __setstate__(self, state: Any) -> None:
         pass  # byte order and the like, which single bytes do not have
@@ -57,21 +59,23 @@ def _encode(text: Any, encoding: Any = "latin1") -> bytes:
 
 
 _ADMITTED = {
-    ("numpy.core.multiarray", "_reconstruct"): _reconstruct,
-    ("numpy._core.multiarray", "_reconstruct"): _reconstruct,
-    ("numpy", "ndarray"): _Array,
-    ("numpy", "dtype"): _Dtype,
-    ("_codecs", "encode"): _encode,
+    "numpy.core.multiarray._reconstruct": _reconstruct,
+    "numpy._core.multiarray._reconstruct": _reconstruct,
+    "numpy.ndarray": _Array,
+    "numpy.dtype": _Dtype,
+    "_codecs.encode": _encode,
 }
 
 
-class _Unpickler(pickle.Unpickler):
-    """Admits dictionaries, lists, numbers, texts and arrays of bytes; nothing from the file is ever run."""
+def _admitted(name: str) -> Any:
+    """Dictionaries, lists, numbers, texts and arrays of bytes are; nothing from the file is ever run."""
+    if name not in _ADMITTED:
+        raise pickle.UnpicklingError(f"{name[:200]} does not belong in such a file")
+    return _ADMITTED[name]
 
-    def find_class(self, module: str, name: str) -> Any:
-        if (module, name) not in _ADMITTED:
-            raise pickle.UnpicklingError(f"{module}.{name} does not belong in such a file")
-        return _ADMITTED[module, name]
+
+def _no_storage(id: Any) -> Any:
+    raise pickle.UnpicklingError("storages do not belong in such a file")
 
 
 def read_pickle(content: bytes, path: Any) -> dict[str, Any]:
@@ -81,7 +85,7 @@ def read_pickle(content: bytes, path: Any) -> dict[str, Any]:
         RuntimeError: it is no such file, or wants to run code.
     """
     try:
-        found = _Unpickler(io.BytesIO(content), encoding="latin1").load()
+        found = SafeUnpickler(content, _admitted, _no_storage, "latin1").load()
     except Exception as error:  # a damaged pickle can raise anything
         raise damaged(path, str(error)) from error
     if not isinstance(found, dict):

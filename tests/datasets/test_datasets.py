@@ -183,6 +183,19 @@ class EvilDtype:
         return np.dtype, ("O",)
 
 
+def nested():
+    """What takes for ever to be shown or hashed: tuples that share their parts."""
+    made = (1,)
+    for _ in range(60):
+        made = (made, made)
+    return made
+
+
+class NestedDtype:
+    def __reduce__(self):
+        return np.dtype, (nested(),)
+
+
 def with_array(shape, content):
     class Odd:
         def __reduce__(self):
@@ -206,6 +219,9 @@ def with_array(shape, content):
         pickle.dumps({"data": with_array((-1, -3072), b"x" * 3072), "labels": [1]}, 2),
         pickle.dumps({"data": with_array((1, 3072), ["x"] * 3072), "labels": [1]}, 2),
         pickle.dumps([1], 2),
+        pickle.dumps({"data": NestedDtype(), "labels": [1]}, 2),
+        pickle.dumps({"data": 3, "labels": nested()}, 2),
+        b"\x80\x02}" + pickle.dumps(nested(), 2)[2:-1] + b"K\x01s.",
         b"cos\nsystem\n(S'true'\ntR.",
         b"",
         b"\x80\x02",

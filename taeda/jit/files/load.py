@@ -185,13 +185,16 @@ class Maker:
             return self._object(saved)
         if isinstance(saved, SavedMember):
             return self._member(saved)
-        if isinstance(saved, list):
-            return [self._value(item) for item in saved]
-        if isinstance(saved, tuple):
-            return tuple([self._value(item) for item in saved])
-        if isinstance(saved, dict):
-            return {self._value(key): self._value(value) for key, value in saved.items()}
-        return saved
+        if not isinstance(saved, (list, tuple, dict)):
+            return saved
+        if id(saved) not in self._made:  # what is shared is made once: tuples that share parts can be endless
+            if isinstance(saved, dict):
+                made: Any = {self._value(key): self._value(value) for key, value in saved.items()}
+            else:
+                made = [self._value(item) for item in saved]
+                made = tuple(made) if isinstance(saved, tuple) else made
+            self._made[id(saved)] = made
+        return self._made[id(saved)]
 
     def _member(self, saved: SavedMember) -> Any:
         cls = self._program.members.get(self._program.types.read(saved.class_name))

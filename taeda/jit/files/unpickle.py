@@ -107,6 +107,35 @@ def find_global(name: str) -> Any:
         raise Refused(f"it names {name[:200]!r}, which programs in archives do not use") from None
 
 
+_MOST_PARTS = 1 << 24
+
+
+def _check_parts(found: Any) -> None:
+    """Refuses containers that share so many parts that whoever copies or shows them would never end."""
+    counts: dict[int, int] = {}  # of containers in each, those that are shared as often as they are
+    waiting, begun = [found], set()
+    while waiting:
+        part = waiting[-1]
+        items = _items(part)
+        inner = [item for item in items if id(item) not in counts and _items(item)]
+        if inner and id(part) not in begun:
+            begun.add(id(part))
+            waiting += inner
+            continue
+        waiting.pop()
+        if items and id(part) not in counts:
+            one_by_one = 1 if isinstance(part, SavedObject) else 1 + sum(counts.get(id(item), 0) for item in items)
+            counts[id(part)] = one_by_one
+            if one_by_one > _MOST_PARTS:
+                raise Refused("its containers share so many parts that they would not fit into memory")
+
+
+def _items(part: Any) -> Any:
+    if isinstance(part, SavedObject):
+        return (part.state,)
+    return [*part, *part.values()] if isinstance(part, dict) else part if isinstance(part, (list, tuple)) else ()
+
+
 class ProgramUnpickler(SafeUnpickler):
     """Runs one pickle of an archive with a program.
 
@@ -117,6 +146,16 @@ class ProgramUnpickler(SafeUnpickler):
 
     def __init__(self, data: bytes, load_storage: Callable[[Any], Any]) -> None:
         super().__init__(data, find_global, load_storage, "utf-8")
+
+    def load(self) -> Any:
+        """The pickled object.
+
+        Raises:
+            pickle.UnpicklingError: the pickle is damaged, or asks for something that programs do not hold.
+        """
+        found = super().load()
+        _check_parts(found)
+        return found
 
     def new_object(self) -> None:
         args, cls = self._pop(), self._pop()

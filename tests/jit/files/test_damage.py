@@ -49,6 +49,14 @@ def test_a_pickle_that_calls_something(archive, record):
     assert not os.path.exists("/tmp/taeda-archive-was-run")
 
 
+def test_tuples_that_share_their_parts(archive):
+    endless = (1,)
+    for _ in range(60):
+        endless = (endless, endless)
+    with pytest.raises(RuntimeError, match="share so many parts"):
+        jit.load(rewritten(archive, {"constants.pkl": pickle.dumps(([endless],), 2)}))
+
+
 @pytest.mark.parametrize(
     "line",
     [
