@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -59,7 +60,7 @@ class Library:
         return name.partition("::")[2]
 
     def impl(self, op_name: str | OpOverload, fn: Function, dispatch_key: str = "", *, with_keyset: bool = False,
-             allow_override: bool = False) -> None:  # fmt: skip
+             allow_override: bool = True) -> None:  # fmt: skip
         """Makes ``fn`` the op's kernel for a dispatch key, in place of a built-in one if there is any.
 
         Args:
@@ -67,15 +68,23 @@ class Library:
             fn: called with the op's arguments, those that stand at their defaults in the end left out; or
                 ``fallthrough_kernel``.
             with_keyset: ``fn`` gets a ``DispatchKeySet`` first, for ``op.redispatch``.
-            allow_override: take the place of a kernel that another registration brought, which comes back later.
+            allow_override: take the place of a kernel that another registration brought, which comes back later, and
+                warn of that.
 
         Raises:
-            RuntimeError: the key has a kernel that was registered before; the message names both source locations.
+            RuntimeError: the key has a kernel that was registered before, and it may not be replaced; the message names
+                both source locations.
         """
         key = dispatch_key or self.dispatch_key or "CompositeImplicitAutograd"
         name = op_name.name() if isinstance(op_name, OpOverload) else op_name
         function, where = _kernel(fn)
-        self.m.impl(name, key, function, with_keyset, where, allow_override)
+        try:
+            self.m.impl(name, key, function, with_keyset, where, False)
+        except RuntimeError as clash:
+            if not allow_override:
+                raise
+            self.m.impl(name, key, function, with_keyset, where, True)
+            warnings.warn(f"{clash}; it has the other now (allow_override=False refuses it)", UserWarning, stacklevel=2)
         if key == "CompositeImplicitAutograd" and not with_keyset and function is not None:
             full = name if "::" in name else f"{self.ns}::{name}"
             composites[full] = function

@@ -71,7 +71,7 @@ def register_kernel(op: Any, device_types: str | Sequence[str] | None, func: Fun
 
 
 def register_fake(op: Any, func: Function | None = None, /, *, lib: Library | None = None, _stacklevel: int = 1,
-                  allow_override: bool = False) -> Any:  # fmt: skip
+                  allow_override: bool = True) -> Any:  # fmt: skip
     """Registers what an op gives for tensors without memory (device ``meta``): empty results of the right shape.
 
     It may come before the op: it waits until one of that name is defined.

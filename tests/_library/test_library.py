@@ -261,12 +261,13 @@ def test_registering_twice_names_both_places(mine: Library, overrides: Library) 
     mine.define("one(Tensor x) -> Tensor")
     mine.impl("one", lambda x: x, "CPU")
     with pytest.raises(RuntimeError, match=r"test_library\.py:\d+ and would get another from .*test_library\.py:\d+"):
-        mine.impl("one", lambda x: x, "CPU")
+        mine.impl("one", lambda x: x, "CPU", allow_override=False)
     with pytest.raises(RuntimeError, match=r"defined at .*test_library\.py:\d+ and again at .*test_library\.py"):
         mine.define("one(Tensor x) -> Tensor")
     with pytest.raises(RuntimeError, match="FRAGMENT"):
         Library("mine", "DEF")
-    mine.impl("one", lambda x: x + 1, "CPU", allow_override=True)
+    with pytest.warns(UserWarning, match=r"test_library\.py:\d+ and would get another.*it has the other now"):
+        mine.impl("one", lambda x: x + 1, "CPU")  # as a notebook's cell that is run again
     assert ops.mine.one(taeda.ones(1)).item() == 2
 
 
