@@ -160,3 +160,29 @@ def test_archives_with_autocast_go_both_ways(tmp_path: Path) -> None:
         warnings.simplefilter("ignore")
         torch.jit.script(Theirs()).save(tmp_path / "theirs.pt")
     assert jit.load(tmp_path / "theirs.pt")(x).dtype == taeda.bfloat16
+
+
+def product(x: taeda.Tensor) -> taeda.Tensor:
+    return taeda.mm(x, x)
+
+
+def test_autocast_is_left_by_every_way() -> None:
+    def steps(x: taeda.Tensor, n: int) -> taeda.Tensor:
+        for i in range(5):
+            with taeda.autocast("cpu"):
+                if i == 1:
+                    continue
+                x = product(x)
+                if i == n:
+                    return x
+                if i == 3:
+                    break
+            x = x.float() + i
+        return jit.wait(jit.fork(product, x))
+
+    program = jit.script(steps)
+    for x in (taeda.rand(2, 2), taeda.rand(0, 0), taeda.rand(4, 4)[::2, ::2], taeda.rand(1, 1).expand(2, 2)):
+        for n in (0, 2, 9):
+            found, expected = program(x, n), steps(x, n)
+            assert found.dtype == expected.dtype and found.equal(expected)
+            assert not taeda.is_autocast_enabled("cpu")

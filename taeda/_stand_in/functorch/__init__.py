@@ -7,49 +7,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from taeda import __version__ as __version__
-from taeda._functorch.deprecated import (
-    combine_state_for_ensemble as combine_state_for_ensemble,
+from taeda import __version__  # noqa: F401
+from taeda._functorch.deprecated import (  # noqa: F401
+    combine_state_for_ensemble,
+    functionalize,
+    grad,
+    grad_and_value,
+    hessian,
+    jacfwd,
+    jacrev,
+    jvp,
+    make_functional,
+    make_functional_with_buffers,
+    vjp,
+    vmap,
 )
-from taeda._functorch.deprecated import (
-    functionalize as functionalize,
-)
-from taeda._functorch.deprecated import (
-    grad as grad,
-)
-from taeda._functorch.deprecated import (
-    grad_and_value as grad_and_value,
-)
-from taeda._functorch.deprecated import (
-    hessian as hessian,
-)
-from taeda._functorch.deprecated import (
-    jacfwd as jacfwd,
-)
-from taeda._functorch.deprecated import (
-    jacrev as jacrev,
-)
-from taeda._functorch.deprecated import (
-    jvp as jvp,
-)
-from taeda._functorch.deprecated import (
-    make_functional as make_functional,
-)
-from taeda._functorch.deprecated import (
-    make_functional_with_buffers as make_functional_with_buffers,
-)
-from taeda._functorch.deprecated import (
-    vjp as vjp,
-)
-from taeda._functorch.deprecated import (
-    vmap as vmap,
-)
-from taeda._functorch.make_functional import (
-    FunctionalModule as FunctionalModule,
-)
-from taeda._functorch.make_functional import (
-    FunctionalModuleWithBuffers as FunctionalModuleWithBuffers,
-)
+from taeda._functorch.make_functional import FunctionalModule, FunctionalModuleWithBuffers  # noqa: F401
 
 
 def __getattr__(name: str) -> Any:

@@ -114,13 +114,11 @@ def unit_of(name: str, function: Compiled, owner: str | None) -> Unit:
 
 def _prepared(graph: Graph) -> Graph:
     """The graph as it is run: what is forked or awaited runs in its place, and passes have worked on it. A copy."""
+    from taeda.jit.optimise import optimise
+
     twin = graph.copy()
     run_in_place(twin)
     enter_modes(twin)
-    try:
-        from taeda.jit.optimise import optimise
-    except ImportError:
-        return twin
     optimise(twin)
     return twin
 
