@@ -42,7 +42,7 @@ lint: build $(VENV)/ready-lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	git ls-files '*.h' '*.cpp' ':!tests/taedagen/golden' | xargs $(BIN)/clang-format --dry-run -Werror
+	git ls-files '*.h' '*.hpp' '*.cpp' ':!tests/taedagen/golden' | xargs $(BIN)/clang-format --dry-run -Werror
 
 docs: build $(VENV)/ready-docs
 	$(BIN)/python tools/docs.py

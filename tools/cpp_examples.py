@@ -11,6 +11,7 @@ import argparse
 import importlib.util
 import os
 import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -25,11 +26,16 @@ EXAMPLES = {
     "sparse": [],
     "dcgan": ["5"],
     "digits": ["digits", "2"],
+    "data_parallel": [],
 }
-ALONE = {"digits": "libtorch reads MNIST's own 60,000 images of 28 x 28 only"}
+RANKS = {"data_parallel": 2}  # started as so many processes
+ALONE = {
+    "digits": "libtorch reads MNIST's own 60,000 images of 28 x 28 only",
+    "data_parallel": "libtorch's wheel lacks the headers of gloo",
+}
 MOST_STATIC = 10e6  # bytes of a program with the ops of one network in it
 _NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")
-_SINGLE = dict(os.environ, OMP_NUM_THREADS="1")
+_SINGLE = dict(os.environ, OMP_NUM_THREADS="1", VIRTUAL_ENV=sys.prefix)  # where MPI is, for several processes
 
 
 def flags(library: str, folder: Path) -> list[str]:
@@ -54,10 +60,25 @@ def build(name: str, library: str, folder: Path, into: Path) -> Path:
     return made
 
 
-def output(program: Path, arguments: list[str], where: Path) -> str:
-    return subprocess.run(
-        [program, *arguments], cwd=where, env=_SINGLE, check=True, capture_output=True, text=True
-    ).stdout
+def output(program: Path, arguments: list[str], where: Path, ranks: int = 1) -> str:
+    """What it prints, as one process or as so many, which find each other by the launcher's variables."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        meeting = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(listening.getsockname()[1]), "WORLD_SIZE": str(ranks)}
+    running = [
+        subprocess.Popen([program, *arguments], cwd=where, env={**_SINGLE, **meeting, "RANK": str(rank)},
+                         stdout=subprocess.PIPE, text=True)
+        for rank in range(ranks)
+    ]  # fmt: skip
+    said = [process.communicate()[0] for process in running]
+    if any(process.returncode for process in running):
+        sys.exit(f"{program.name} failed")
+    return "".join(said)
+
+
+def run(example: str, library: str, folder: Path, where: Path) -> str:
+    """What an example prints with that library."""
+    return output(build(example, library, folder, where), EXAMPLES[example], where, RANKS.get(example, 1))
 
 
 def same(a: str, b: str) -> bool:
@@ -122,11 +143,11 @@ def main() -> None:
         elif "digits" in options.only:
             subprocess.run([sys.executable, SOURCES / "make_digits.py", where / "digits"], check=True)
         for example in options.only:
-            ours = output(build(example, "taeda", options.folder, where), EXAMPLES[example], where)
+            ours = run(example, "taeda", options.folder, where)
             assert ours, f"{example} printed nothing"
             beside = with_torch and example not in ALONE
             if beside:
-                theirs = output(build(example, "torch", options.folder, where), EXAMPLES[example], where)
+                theirs = run(example, "torch", options.folder, where)
                 if not same(ours, theirs):
                     sys.exit(f"{example} differs from libtorch:\n{ours}\n--- libtorch\n{theirs}")
             note = ", as with libtorch" if beside else f" ({ALONE[example]})" if example in ALONE else ""

@@ -2,6 +2,7 @@
 #include "torch/detail/python_table.h"
 
 #include "python/convert_value.h"
+#include "python/distributed/handles.h"
 #include "python/module_parts.h"
 #include "python/parser.h"
 #include "python/types.h"
@@ -34,6 +35,9 @@ const PythonTable g_table{
     .read_value = read_typed,
     .translate_exception = [] { translate_exception(nullptr); },
     .tensor_class = [] { return reinterpret_cast<PyObject*>(tensor_type); },
+    .to_store = store_within,
+    .wrap_store = [](const Ref<distributed::Store>& store) { return store_handle(store); },
+    .to_engine = group_within,
 };
 
 }  // namespace

@@ -102,6 +102,15 @@ std::string in_module(const Error& e) {
   return found;
 }
 
+// What extensions throw: as pybind11 translates it.
+PyObject* exception_type(const std::exception& e) {
+  if (dynamic_cast<const std::out_of_range*>(&e)) return PyExc_IndexError;
+  if (dynamic_cast<const std::overflow_error*>(&e)) return PyExc_OverflowError;
+  const bool of_value = dynamic_cast<const std::invalid_argument*>(&e) || dynamic_cast<const std::domain_error*>(&e) ||
+                        dynamic_cast<const std::range_error*>(&e);
+  return of_value ? PyExc_ValueError : PyExc_RuntimeError;
+}
+
 void raise_warning(const Warning& warning) {
   WithGil gil;
   const bool deprecation = std::holds_alternative<Warning::DeprecationWarning>(warning.type());
@@ -163,7 +172,10 @@ void translate_exception(const char* function) noexcept {
       PyErr_Format(PyExc_RuntimeError, "taeda.%s: no memory could hold so many items; a size must be wrong",
                    function ? function : "core");
     } catch (const std::exception& e) {
-      PyErr_Format(PyExc_RuntimeError, "taeda.%s: %s", function ? function : "core", e.what());
+      if (function)
+        PyErr_Format(exception_type(e), "taeda.%s: %s", function, e.what());
+      else
+        PyErr_SetString(exception_type(e), e.what());
     } catch (...) {
       PyErr_Format(PyExc_RuntimeError, "taeda.%s: an unknown C++ exception", function ? function : "core");
     }

@@ -11,12 +11,18 @@ from taeda import _C, Tensor
 
 @_C._overridable
 def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, *, out: Any = None) -> tuple[Tensor, ...]:
-    """``linalg.lu_factor_ex`` under its old name: LU, the pivots and, with ``get_infos``, where a pivot was zero."""
+    """``linalg.lu_factor_ex`` under its old name: LU, the pivots and, with ``get_infos``, where a pivot was zero.
+
+    Raises:
+        TypeError: ``out`` is no tuple or list of so many tensors.
+    """
     warnings.warn("taeda.lu is deprecated; use taeda.linalg.lu_factor or lu_factor_ex", UserWarning, stacklevel=2)
     if out is None:
         factors: Any = taeda._lu_with_info(A, pivot, False)
     else:
-        outs = out if get_infos else (*out, taeda.empty(0, dtype=taeda.int32))
+        if not isinstance(out, (tuple, list)) or len(out) != 2 + get_infos:
+            raise TypeError(f"taeda.lu: out is wanted as a tuple of {2 + get_infos} tensors; got {out!r}")
+        outs: Any = out if get_infos else (*out, taeda.empty(0, dtype=taeda.int32))
         factors = taeda.linalg.lu_factor_ex(A, pivot=pivot, out=outs)
     return factors if get_infos else tuple(factors[:2])
 

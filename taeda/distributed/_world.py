@@ -153,13 +153,15 @@ def make(
     place = place_of(name, store)
     made = ProcessGroup(place, rank, len(ranks))
     engine: Any = None
+    by_kind: dict[str, Any] = {}  # one serves all devices that name it
     for device, kind in config.device_backend_map.items():
         if kind in plugins:
-            backend_made = plugins[kind].make(place, rank, len(ranks), timeout, name, ranks, options)
-            if isinstance(backend_made, ProcessGroup):
-                made = backend_made  # a whole group of the program's own
+            if kind not in by_kind:
+                by_kind[kind] = plugins[kind].make(place, rank, len(ranks), timeout, name, ranks, options)
+            if isinstance(by_kind[kind], ProcessGroup):
+                made = by_kind[kind]  # a whole group of the program's own
                 break
-            made._register_backend(device, BackendType.CUSTOM, backend_made)
+            made._register_backend(device, BackendType.CUSTOM, by_kind[kind])
             continue
         if kind == "fake":
             from taeda.distributed._fake import FakeBackend

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fuzz.hostile_values import Clears
+from fuzz.hostile_values import Clears, Lies
 
 import taeda
 
@@ -37,6 +37,13 @@ def test_lists_that_change_while_they_are_read(call: Any) -> None:
         sizes += [Clears(sizes), *range(1, 6)]
         with pytest.raises((RuntimeError, TypeError, ValueError, IndexError)):
             call(sizes)
+
+
+@pytest.mark.filterwarnings("ignore:taeda.lu is deprecated")
+@pytest.mark.parametrize("out", [Lies(), 3, [taeda.empty(0)], (taeda.empty(0),) * 3])
+def test_out_that_is_no_pair(out: Any) -> None:
+    with pytest.raises(TypeError, match="a tuple of 2 tensors"):  # Lies has items without end
+        taeda.lu(taeda.eye(2), out=out)
 
 
 def test_tensors_as_numbers() -> None:

@@ -240,6 +240,10 @@ PyMethodDef g_functions[] = {
 
 }  // namespace
 
+Ref<ProcessGroup> group_within(PyObject* handle) {
+  return Py_TYPE(handle) == &g_group_type ? reinterpret_cast<GroupObject*>(handle)->group : nullptr;
+}
+
 int init_groups(PyObject* module) {
   g_group_type.tp_dealloc = deallocate_group;
   g_group_type.tp_methods = g_group_methods;

@@ -170,6 +170,17 @@ Ref<Store> to_store(PyObject* handle) {
   return reinterpret_cast<StoreObject*>(handle)->store;
 }
 
+PyObject* store_handle(Ref<distributed::Store> store) { return new_handle(std::move(store)); }
+
+Ref<distributed::Store> store_within(PyObject* store, int64_t& timeout) {
+  if (!PyObject_HasAttrString(store, "_handle")) return nullptr;
+  Owned handle(check(PyObject_CallMethod(store, "_handle", nullptr)));
+  Owned limit(check(PyObject_GetAttrString(store, "timeout")));
+  Owned seconds(check(PyObject_CallMethod(limit.get(), "total_seconds", nullptr)));
+  timeout = static_cast<int64_t>(PyFloat_AsDouble(seconds.get()) * 1000);
+  return to_store(handle.get());
+}
+
 int init_distributed(PyObject* module) {
   set_interruption_check(check_signals);
   g_type.tp_dealloc = deallocate;

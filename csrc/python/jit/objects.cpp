@@ -109,7 +109,7 @@ Py_hash_t hash(PyObject* self) { return static_cast<Py_hash_t>(reinterpret_cast<
 
 // call_method(name, *args): a method that the class has in C++ or as code.
 PyObject* call_method(PyObject* self, PyObject* args) {
-  return guarded("jit.Object", [&] {
+  return guarded(nullptr, [&] {
     TAEDA_CHECK_TYPE(PyTuple_GET_SIZE(args) > 0, "takes the name of a method");
     Instance& instance = instance_of(self);
     std::string name(to_text(PyTuple_GET_ITEM(args, 0), "name"));

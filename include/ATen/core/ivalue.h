@@ -13,6 +13,7 @@ namespace ivalue {
 using Object = ::taeda::Instance;
 struct Tuple;
 struct ConstantString;
+class Future;
 }  // namespace ivalue
 
 struct IValue : ::taeda::Value {
@@ -44,6 +45,7 @@ struct IValue : ::taeda::Value {
   bool isGenericDict() const { return tag() == Tag::Dict; }
   bool isObject() const { return tag() == Tag::Instance; }
   bool isCustomClass() const { return tag() == Tag::Instance || tag() == Tag::Object; }
+  bool isFuture() const;
   bool isEnum() const { return tag() == Tag::Enum; }
   bool isSymInt() const { return isInt(); }
   bool isSymIntList() const { return isIntList(); }
@@ -93,6 +95,7 @@ struct IValue : ::taeda::Value {
   ivalue::Tuple toTupleRef() const;  // a handle, as what toTuple() points to
   ivalue::Object& toObjectRef() const { return to_instance(); }
   intrusive_ptr<ivalue::Object> toObject() const { return Ref<ivalue::Object>(&to_instance()); }
+  intrusive_ptr<ivalue::Future> toFuture() const;
   bool isModule() const { return isObject() && to_instance().type->is_module; }
   torch::jit::Module toModule() const;  // torch/jit.h
   template <class T>
@@ -226,3 +229,5 @@ inline c10::ArrayRef<IValue> last(const Stack& stack, size_t n) { return {stack.
 inline void drop(Stack& stack, size_t n) { stack.resize(stack.size() - n); }
 inline void drop(Stack* stack, size_t n) { drop(*stack, n); }
 }  // namespace torch::jit
+
+#include <ATen/core/future.h>

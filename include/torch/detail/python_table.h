@@ -6,6 +6,7 @@
 #include <taeda/core/tensor.h>
 #include <taeda/dispatch/type.h>
 #include <taeda/dispatch/value.h>
+#include <taeda/distributed/process_group.h>
 
 struct _object;
 
@@ -40,6 +41,11 @@ struct PythonTable {
   void (*translate_exception)();
   // The type object of tensors.
   Object* (*tensor_class)();
+  // Of a store, with its timeout in ms; null for another object.
+  ::taeda::Ref<::taeda::distributed::Store> (*to_store)(Object* object, int64_t& timeout);
+  Object* (*wrap_store)(const ::taeda::Ref<::taeda::distributed::Store>& store);
+  // Of the handle of an engine's group; null for another object.
+  ::taeda::Ref<::taeda::distributed::ProcessGroup> (*to_engine)(Object* object);
 };
 constexpr const char* kPythonTable = "taeda._C._cpp_api";
 

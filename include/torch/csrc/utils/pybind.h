@@ -208,3 +208,9 @@ struct type_caster<c10::Dict<K, V>> : value_caster<c10::Dict<K, V>> {};
 
 // intrusive_ptr holds what pybind11 gives it: classes bound with it keep one count.
 PYBIND11_DECLARE_HOLDER_TYPE(T, c10::intrusive_ptr<T>, true);
+
+// Process groups have casters of their own, where both are included.
+#define TAEDA_WITH_PYBIND
+#ifdef TAEDA_WITH_PROCESS_GROUPS
+#include <torch/csrc/distributed/c10d/casters.h>
+#endif

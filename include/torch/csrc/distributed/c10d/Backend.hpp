@@ -1,0 +1,121 @@
+// What serves a process group on one kind of device. One of a program's own derives from Backend, overrides what it can
+// do, and is registered from Python (torch.distributed.Backend.register_backend) or given to ProcessGroup::setBackend.
+#pragma once
+#include <c10/core/Allocator.h>
+#include <torch/csrc/distributed/c10d/debug.h>
+#include <torch/csrc/distributed/c10d/Types.hpp>
+#include <torch/csrc/distributed/c10d/Utils.hpp>
+#include <torch/csrc/distributed/c10d/Work.hpp>
+
+#include <unordered_map>
+
+constexpr auto kBackendDefaultTimeout = std::chrono::milliseconds(30 * 60 * 1000);
+
+namespace c10d {
+
+enum class ErrorType { SUCCESS, TIMEOUT, COMM_ERROR, REMOTE_ERROR };
+
+class TORCH_API Backend : public torch::CustomClassHolder {
+ public:
+  struct TORCH_API Options : torch::CustomClassHolder {
+    explicit Options(std::string backend, std::chrono::milliseconds timeout = kBackendDefaultTimeout)
+        : timeout(timeout), backend(std::move(backend)) {}
+    std::chrono::milliseconds timeout;
+    const std::string backend;
+    std::string group_name;
+    std::string group_desc;
+    std::vector<uint64_t> global_ranks_in_group;
+  };
+
+  using Tensors = std::vector<at::Tensor>;
+  using WorkPtr = c10::intrusive_ptr<Work>;
+
+  Backend(int rank, int size) : rank_(rank), size_(size), dist_debug_level_(debug_level()) {}
+
+  int getRank() const { return rank_; }
+  int getSize() const { return size_; }
+  int64_t getID() const { return reinterpret_cast<intptr_t>(this); }
+  virtual const std::string getBackendName() const { return "custom"; }
+  virtual c10::intrusive_ptr<Options> getBackendOptions();
+
+  // What is not overridden raises RuntimeError.
+  virtual WorkPtr broadcast(Tensors& tensors, const BroadcastOptions& opts = {});
+  virtual WorkPtr allreduce(Tensors& tensors, const AllreduceOptions& opts = {});
+  virtual WorkPtr allreduce_sparse(Tensors& tensors, const AllreduceOptions& opts = {});
+  virtual WorkPtr allreduce_coalesced(Tensors& tensors, const AllreduceCoalescedOptions& opts = {});
+  virtual WorkPtr reduce(Tensors& tensors, const ReduceOptions& opts = {});
+  virtual WorkPtr allgather(std::vector<Tensors>& outputs, Tensors& inputs, const AllgatherOptions& opts = {});
+  virtual WorkPtr _allgather_base(at::Tensor& output, at::Tensor& input, const AllgatherOptions& opts = {});
+  virtual WorkPtr allgather_coalesced(std::vector<Tensors>& output_lists, Tensors& inputs,
+                                      const AllgatherOptions& opts = {});
+  virtual WorkPtr allgather_into_tensor_coalesced(Tensors& outputs, Tensors& inputs, const AllgatherOptions& opts = {});
+  virtual WorkPtr gather(std::vector<Tensors>& outputs, Tensors& inputs, const GatherOptions& opts = {});
+  virtual WorkPtr scatter(Tensors& outputs, std::vector<Tensors>& inputs, const ScatterOptions& opts = {});
+  virtual WorkPtr reduce_scatter(Tensors& outputs, std::vector<Tensors>& inputs, const ReduceScatterOptions& opts = {});
+  virtual WorkPtr _reduce_scatter_base(at::Tensor& output, at::Tensor& input, const ReduceScatterOptions& opts = {});
+  virtual WorkPtr reduce_scatter_tensor_coalesced(Tensors& outputs, Tensors& inputs,
+                                                  const ReduceScatterOptions& opts = {});
+  virtual WorkPtr alltoall_base(at::Tensor& output, at::Tensor& input, std::vector<int64_t>& output_split_sizes,
+                                std::vector<int64_t>& input_split_sizes, const AllToAllOptions& opts = {});
+  virtual WorkPtr alltoall(Tensors& outputs, Tensors& inputs, const AllToAllOptions& opts = {});
+  virtual WorkPtr send(Tensors& tensors, int dstRank, int tag);
+  virtual WorkPtr recv(Tensors& tensors, int srcRank, int tag);
+  virtual WorkPtr recvAnysource(Tensors& tensors, int tag);
+  virtual WorkPtr barrier(const BarrierOptions& opts = {});
+  virtual void monitoredBarrier(const BarrierOptions& opts, bool waitAllRanks = false);
+
+  virtual bool supportsSplitting() const { return false; }
+  virtual bool supportsCoalescing() const { return false; }
+  virtual bool supportsTimeEstimation() const { return false; }
+  virtual bool supportsShrinking() const { return false; }
+  virtual void startCoalescing();
+  virtual WorkPtr endCoalescing();
+  virtual c10::intrusive_ptr<Backend> split(const c10::intrusive_ptr<Store>& store, const std::vector<int>& ranks,
+                                            const c10::intrusive_ptr<Options>& opts);
+  virtual c10::intrusive_ptr<Backend> merge(const c10::intrusive_ptr<Store>& store,
+                                            const c10::intrusive_ptr<Options>& opts, const int& rank, const int& size);
+  virtual c10::intrusive_ptr<Backend> shrink(const std::vector<int64_t>& ranks_to_exclude, int shrink_flags = 0,
+                                             const c10::intrusive_ptr<Options>& opts = nullptr);
+  virtual void setTimeout(std::chrono::milliseconds timeout);
+  virtual void setSequenceNumberForGroup();
+  virtual uint64_t getSequenceNumberForGroup();
+  virtual void registerOnCompletionHook(std::function<void(std::shared_ptr<WorkInfo>)>&& hook);
+  bool hasHooks() const { return onCompletionHook_ != nullptr; }
+  virtual void waitForPendingWorks();
+  virtual void enableCollectivesTiming();
+  virtual ErrorType getError();
+  virtual std::shared_ptr<c10::Allocator> getMemAllocator();
+  virtual at::Tensor allocateTensor(long size, at::TensorOptions options = {});
+  virtual bool supportsTensorAlloc(c10::DeviceIndex) { return false; }
+  virtual void abort() {}
+  virtual void shutdown() {}
+
+  virtual void setGroupUid(const std::string& uid) { pg_uid_ = uid; }
+  const std::string& getGroupUid() const { return pg_uid_; }
+  void setGroupDesc(const std::string& description) { pg_desc_ = description; }
+  const std::string& getGroupDesc() const { return pg_desc_; }
+  std::optional<at::Device> getBoundDeviceId() const { return bound_device_id_; }
+  void setBoundDeviceId(std::optional<at::Device> device) { bound_device_id_ = device; }
+  virtual void eagerConnectSingleDevice(at::Device) {}
+
+ protected:
+  void init() {}
+
+  const int rank_;
+  const int size_;
+  DebugLevel dist_debug_level_;
+  std::string pg_uid_;
+  std::string pg_desc_;
+  std::function<void(std::shared_ptr<WorkInfo>)> onCompletionHook_;
+  std::optional<at::Device> bound_device_id_;
+
+ private:
+  [[noreturn]] void absent(const char* what) const;
+};
+
+}  // namespace c10d
+
+#define TAEDA_WITH_PROCESS_GROUPS
+#ifdef TAEDA_WITH_PYBIND
+#include <torch/csrc/distributed/c10d/casters.h>
+#endif

@@ -1,0 +1,109 @@
+// Some of the processes: what asks the backend of the tensors' device.
+#pragma once
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+
+#include <map>
+#include <unordered_set>
+
+constexpr auto kProcessGroupDefaultTimeout = std::chrono::milliseconds(30 * 60 * 1000);
+
+namespace c10d {
+
+class TORCH_API ProcessGroup : public torch::CustomClassHolder {
+ public:
+  enum BackendType : uint8_t { UNDEFINED, GLOO, NCCL, UCC, MPI, XCCL, CUSTOM };
+  static std::string backendTypeToString(const BackendType& type);
+  static BackendType strToBackendType(const std::string& name);  // CUSTOM for a name that it does not know
+
+  using Tensors = Backend::Tensors;
+  using WorkPtr = Backend::WorkPtr;
+
+  ProcessGroup(int rank, int size) : rank_(rank), size_(size) {}
+  ProcessGroup(c10::intrusive_ptr<Store> store, int rank, int size)
+      : store_(std::move(store)), rank_(rank), size_(size) {}
+
+  virtual int getRank() const { return rank_; }
+  virtual int getSize() const { return size_; }
+  int64_t getID() const { return reinterpret_cast<intptr_t>(this); }
+  int64_t getBackendID(BackendType type) const { return getBackend(type)->getID(); }
+  virtual const std::string getBackendName() const { return backendTypeToString(backendType_); }
+  BackendType getBackendType() const { return backendType_; }
+  c10::intrusive_ptr<Store> getStore() const { return store_; }
+
+  // RuntimeError without a backend for the device.
+  virtual WorkPtr broadcast(Tensors& tensors, const BroadcastOptions& opts = {});
+  virtual WorkPtr allreduce(Tensors& tensors, const AllreduceOptions& opts = {});
+  virtual WorkPtr allreduce_coalesced(Tensors& tensors, const AllreduceCoalescedOptions& opts = {});
+  virtual WorkPtr reduce(Tensors& tensors, const ReduceOptions& opts = {});
+  virtual WorkPtr allgather(std::vector<Tensors>& outputs, Tensors& inputs, const AllgatherOptions& opts = {});
+  virtual WorkPtr _allgather_base(at::Tensor& output, at::Tensor& input, const AllgatherOptions& opts = {});
+  virtual WorkPtr all_gather_single(at::Tensor& output, at::Tensor& input, const AllgatherOptions& opts = {}) {
+    return _allgather_base(output, input, opts);
+  }
+  virtual WorkPtr allgather_coalesced(std::vector<Tensors>& output_lists, Tensors& inputs,
+                                      const AllgatherOptions& opts = {});
+  virtual WorkPtr allgather_into_tensor_coalesced(Tensors& outputs, Tensors& inputs, const AllgatherOptions& opts = {});
+  virtual WorkPtr gather(std::vector<Tensors>& outputs, Tensors& inputs, const GatherOptions& opts = {});
+  virtual WorkPtr scatter(Tensors& outputs, std::vector<Tensors>& inputs, const ScatterOptions& opts = {});
+  virtual WorkPtr reduce_scatter(Tensors& outputs, std::vector<Tensors>& inputs, const ReduceScatterOptions& opts = {});
+  virtual WorkPtr _reduce_scatter_base(at::Tensor& output, at::Tensor& input, const ReduceScatterOptions& opts = {});
+  virtual WorkPtr reduce_scatter_single(at::Tensor& output, at::Tensor& input, const ReduceScatterOptions& opts = {}) {
+    return _reduce_scatter_base(output, input, opts);
+  }
+  virtual WorkPtr reduce_scatter_tensor_coalesced(Tensors& outputs, Tensors& inputs,
+                                                  const ReduceScatterOptions& opts = {});
+  virtual WorkPtr alltoall_base(at::Tensor& output, at::Tensor& input, std::vector<int64_t>& output_split_sizes,
+                                std::vector<int64_t>& input_split_sizes, const AllToAllOptions& opts = {});
+  virtual WorkPtr alltoall(Tensors& outputs, Tensors& inputs, const AllToAllOptions& opts = {});
+  virtual WorkPtr send(Tensors& tensors, int dstRank, int tag);
+  virtual WorkPtr recv(Tensors& tensors, int srcRank, int tag);
+  virtual WorkPtr recvAnysource(Tensors& tensors, int tag);
+  virtual WorkPtr barrier(const BarrierOptions& opts = {});
+  virtual void monitoredBarrier(const BarrierOptions& opts, bool waitAllRanks = false);
+
+  virtual void startCoalescing(c10::DeviceType device) { getBackend(device)->startCoalescing(); }
+  virtual WorkPtr endCoalescing(c10::DeviceType device) { return getBackend(device)->endCoalescing(); }
+  virtual void setTimeout(std::chrono::milliseconds timeout);
+  virtual void setSequenceNumberForGroup() { getDefaultBackend()->setSequenceNumberForGroup(); }
+  virtual uint64_t getSequenceNumberForGroup() { return getDefaultBackend()->getSequenceNumberForGroup(); }
+  virtual void abort();
+  virtual void shutdown();
+
+  bool hasBackends() const { return !by_device_.empty(); }
+  bool hasBackendForDeviceType(c10::DeviceType device) const { return by_device_.contains(device); }
+  // The first backend of a type serves all devices that name the type.
+  void setBackend(c10::DeviceType device, BackendType type, const std::optional<c10::intrusive_ptr<Backend>>& backend);
+  c10::intrusive_ptr<Backend> getBackend(c10::DeviceType device) const;
+  c10::intrusive_ptr<Backend> getBackend(BackendType type) const;
+  c10::intrusive_ptr<Backend> getDefaultBackend() const;
+  void setDefaultBackend(const BackendType& type) { backendType_ = type; }
+  void setDefaultBackend(const std::string& name) { backendType_ = strToBackendType(name); }
+  std::vector<c10::Device> getDeviceTypes() const;
+
+  virtual const std::string& getGroupName() const { return name_; }
+  virtual void setGroupName(const std::string& name);
+  virtual const std::string& getGroupDesc() const { return pg_desc_; }
+  virtual void setGroupDesc(const std::string& description);
+  std::optional<at::Device> getBoundDeviceId() const { return bound_device_id_; }
+  void setBoundDeviceId(std::optional<at::Device> device) { bound_device_id_ = device; }
+
+ protected:
+  void init() {}
+
+  c10::intrusive_ptr<Store> store_;
+  const int rank_;
+  const int size_;
+  BackendType backendType_ = UNDEFINED;
+  std::string name_;
+  std::string pg_desc_;
+  std::optional<at::Device> bound_device_id_;
+
+ private:
+  Backend& of(const at::Tensor& tensor) const;
+  Backend& of(const Tensors& tensors) const;
+  Backend& of(const std::vector<Tensors>& lists) const;
+  std::map<c10::DeviceType, c10::intrusive_ptr<Backend>> by_device_;
+  std::map<BackendType, c10::intrusive_ptr<Backend>> by_type_;
+};
+
+}  // namespace c10d
