@@ -95,7 +95,11 @@ class Store:
 
     def append(self, key: str, value: str | bytes) -> None:
         """Puts ``value`` behind the value that is there."""
-        before, added = self.get(key) if self.check([key]) else b"", _bytes(value, "append")
+        added = _bytes(value, "append")
+        try:
+            before = self.get(key) if self.check([key]) else b""
+        except NotImplementedError:
+            before = b""
         while (now := self.compare_set(key, before, before + added)) != before + added:  # others append too
             before = now
 

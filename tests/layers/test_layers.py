@@ -31,8 +31,8 @@ ARROWS = {
     "ops": {"ops", "core"},
     "distributed": {"distributed", "core"},
     "jit": {"jit", "shape", "core", "dispatch", "autograd", "ops"},
-    "torch": {"torch", "autograd", "dispatch", "core", "ops", "jit"},
-    "frontend": {"frontend", "torch", "autograd", "dispatch", "core", "ops", "jit"},
+    "torch": {"torch", "autograd", "dispatch", "core", "ops", "jit", "distributed"},
+    "frontend": {"frontend", "torch", "autograd", "dispatch", "core", "ops", "jit", "distributed"},
 }
 # What generated code may include besides. The op table names all layers' functions.
 GENERATED = {
@@ -61,7 +61,7 @@ PLATFORM = {
 }
 STANDARD = re.compile(r"c?[a-z_0-9]+")
 
-SOURCES = sorted(p for pattern in ("*.h", "*.cpp", "*.cu") for folder in (CSRC, INCLUDE) for p in folder.rglob(pattern))
+SOURCES = sorted(p for pattern in ("*.h", "*.hpp", "*.cpp", "*.cu") for folder in (CSRC, INCLUDE) for p in folder.rglob(pattern))
 PYTHON = sorted(p for package in ("taeda", "taedagen") for p in (ROOT / package).rglob("*.py")
                 if "generated" not in p.parts and "_C" not in p.parts)  # fmt: skip
 

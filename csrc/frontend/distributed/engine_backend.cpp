@@ -1,9 +1,6 @@
 // The engine's groups as backends: what a collective's arguments must be, and the engine's tasks for it.
 #include <ATen/core/jit_type.h>
-#include <dlfcn.h>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
-
-#include <filesystem>
 
 namespace c10d {
 
@@ -15,35 +12,14 @@ using WorkPtr = Backend::WorkPtr;
 
 namespace {
 
-// The MPI library: TAEDA_MPI, that of the starter of MPI programs, one beside this library or of the environment that
-// is active, or whatever the loader finds.
-std::string find_mpi() {
-  if (const char* given = std::getenv("TAEDA_MPI")) return given;
-  auto loadable = [](const char* name) { return dlopen(name, RTLD_LAZY | RTLD_LOCAL) != nullptr; };
-  const bool open_mpi = std::getenv("OMPI_COMM_WORLD_RANK") != nullptr;
-  const char* system[] = {open_mpi ? "libmpi.so.40" : "libmpi.so.12", open_mpi ? "libmpi.so.12" : "libmpi.so.40"};
-  if (::taeda::distributed::started_by_mpi().rank >= 0)
-    for (const char* name : system)
-      if (loadable(name)) return name;
-  std::vector<std::filesystem::path> places;
-  if (const char* environment = std::getenv("VIRTUAL_ENV")) places.emplace_back(environment);
-  Dl_info found;
-  if (dladdr(reinterpret_cast<void*>(&find_mpi), &found) && found.dli_fname) {
-    std::error_code ignored;
-    for (auto at = std::filesystem::absolute(found.dli_fname, ignored).parent_path(); at != at.root_path();
-         at = at.parent_path())
-      places.push_back(at);
-  }
-  for (const std::filesystem::path& place : places) {
-    std::error_code ignored;
-    const std::filesystem::path library = place / "lib" / "libmpi.so.12";
-    if (std::filesystem::exists(library, ignored)) return library.string();
-  }
-  for (const char* name : system)
-    if (loadable(name)) return name;
-  throw c10::DistBackendError(
-      "c10d: a group of several processes needs MPI, which was not found; pip install taeda[distributed] brings it, "
-      "and TAEDA_MPI names its libmpi.so");
+std::string needed_mpi(int size) {
+  if (size == 1) return {};
+  std::string path = ::taeda::distributed::find_mpi();
+  if (path.empty())
+    throw c10::DistBackendError(c10::str("c10d: a group of ", size,
+                                         " processes needs MPI, which was not found; pip "
+                                         "install taeda[distributed] brings it, and TAEDA_MPI names its libmpi.so"));
+  return path;
 }
 
 class EngineWork final : public Work {
@@ -147,9 +123,8 @@ EngineBackend::EngineBackend(Engine engine, std::chrono::milliseconds timeout)
     : Backend(engine->rank(), engine->size()), timeout_(timeout), engine_(std::move(engine)) {}
 EngineBackend::EngineBackend(const c10::intrusive_ptr<Store>& store, int rank, int size,
                              std::chrono::milliseconds timeout)
-    : EngineBackend(
-          ::taeda::distributed::make_process_group(to_native(store), rank, size, timeout, size == 1 ? "" : find_mpi()),
-          timeout) {
+    : EngineBackend(::taeda::distributed::make_process_group(to_native(store), rank, size, timeout, needed_mpi(size)),
+                    timeout) {
   // The others are told when this process ends in order.
   static const int at_end = std::atexit(::taeda::distributed::end_processes);
   (void)at_end;

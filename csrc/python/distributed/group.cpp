@@ -193,6 +193,15 @@ PyObject* thread_group(PyObject*, PyObject* args) {
     return new_group(make_thread_group(key, own, all));
   });
 }
+PyObject* find_mpi_library(PyObject*, PyObject* folders) {
+  return guarded(nullptr, [&] {
+    TAEDA_CHECK_TYPE(PyList_Check(folders), "a list of folders is wanted; got ", Py_TYPE(folders)->tp_name);
+    std::vector<std::string> places;
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(folders); ++i)
+      places.emplace_back(to_text(PyList_GET_ITEM(folders, i), "folders"));
+    return check(PyUnicode_DecodeFSDefault(find_mpi(std::move(places)).c_str()));
+  });
+}
 template <void (*end)()>
 PyObject* farewell(PyObject*, PyObject*) {
   return guarded(nullptr, [&] {
@@ -234,6 +243,8 @@ PyMethodDef g_functions[] = {
     {"thread_group", thread_group, METH_VARARGS, "thread_group(key, rank, size): a group of threads."},
     {"leave_processes", farewell<leave_processes>, METH_NOARGS, "Tells the others that this process ends in order."},
     {"end_processes", farewell<end_processes>, METH_NOARGS, "The same at the end of the process."},
+    {"find_mpi", find_mpi_library, METH_O,
+     "find_mpi(list of folders): the path of the MPI library; empty without one."},
     {"transport", transport, METH_NOARGS, "What moves the bytes, by its own name; empty if nothing does yet."},
     {"started_by_mpi", started_by, METH_NOARGS, "(rank, size) that a starter of MPI programs gave; -1 without."},
     {}};

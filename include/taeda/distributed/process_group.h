@@ -66,6 +66,9 @@ class TAEDA_API ProcessGroup : public RefCounted {
 // DistStore errors name the ranks that did not come.
 TAEDA_API Ref<ProcessGroup> make_process_group(Ref<Store> store, int rank, int size, Milliseconds timeout,
                                                const std::string& library);
+// The path of the MPI library: TAEDA_MPI, that of the starter of MPI programs, one in these folders, in that of the
+// environment that is active or beside this library, or what the loader finds; empty without any.
+TAEDA_API std::string find_mpi(std::vector<std::string> folders = {});
 // A group whose ranks are threads of this process. `key` is the same for the ranks of one group, and new for each
 // group.
 TAEDA_API Ref<ProcessGroup> make_thread_group(const std::string& key, int rank, int size);
