@@ -61,7 +61,8 @@ PLATFORM = {
 }
 STANDARD = re.compile(r"c?[a-z_0-9]+")
 
-SOURCES = sorted(p for pattern in ("*.h", "*.hpp", "*.cpp", "*.cu") for folder in (CSRC, INCLUDE) for p in folder.rglob(pattern))
+SOURCES = sorted(p for folder in (CSRC, INCLUDE) for p in folder.rglob("*")
+                 if p.suffix in (".h", ".hpp", ".cpp", ".cu"))  # fmt: skip
 PYTHON = sorted(p for package in ("taeda", "taedagen") for p in (ROOT / package).rglob("*.py")
                 if "generated" not in p.parts and "_C" not in p.parts)  # fmt: skip
 
