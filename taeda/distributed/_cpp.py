@@ -221,8 +221,8 @@ def native_of(made: Any) -> Any:
     return getattr(made, "_group", None) if found is None else found
 
 
-def parts_of(group: ProcessGroup) -> tuple[int, int, list[tuple[Any, int, Any]]]:
-    """The rank, the size, and of each kind of device the backend and its kind's number.
+def parts_of(group: ProcessGroup) -> tuple[int, int, str, Any, list[tuple[Any, int, Any]]]:
+    """The rank, the size, the name, the store, and of each kind of device the backend and its kind's number.
 
     Raises:
         TypeError: it is no group, or one whose backend is written in Python.
@@ -235,4 +235,4 @@ def parts_of(group: ProcessGroup) -> tuple[int, int, list[tuple[Any, int, Any]]]
             raise TypeError(
                 f"taeda.distributed: C++ cannot call the backend {backend.name()!r}, which is written in Python"
             )
-    return group.rank(), group.size(), parts
+    return group.rank(), group.size(), group.group_name, group.get_group_store(), parts

@@ -136,6 +136,10 @@ def mean(rank: int, extension: Any) -> Any:
 def test_groups_of_python_in_cpp(extension: Any) -> None:
     assert run(2, mean, extension) == [[1.5, 1.5]] * 2
     alone("gloo")
+    *described, store = extension.described(dist.group.WORLD)
+    assert described == [0, 1, dist.group.WORLD.group_name, "gloo"]
+    store.set("from", "cpp")
+    assert dist.group.WORLD.get_group_store().get("from") == b"cpp"
     assert extension.backend_name(dist.group.WORLD._get_backend("cpu")) == "gloo"
     with pytest.raises(TypeError):
         extension.backend_name("gloo")

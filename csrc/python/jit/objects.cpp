@@ -31,7 +31,12 @@ PyObject* handle(Ref<Instance> instance) {
 void deallocate(PyObject* self) {
   PyObject_GC_UnTrack(self);
   Py_CLEAR(reinterpret_cast<ObjectObject*>(self)->kept);
-  reinterpret_cast<ObjectObject*>(self)->instance.~Ref();
+  const auto& slots = instance_of(self).slots;
+  {
+    // What an extension made may wait for threads of its own, which may want the GIL.
+    NoGil unlocked(!slots.empty() && slots[0].tag() == Value::Tag::Object);
+    reinterpret_cast<ObjectObject*>(self)->instance.~Ref();
+  }
   Py_TYPE(self)->tp_free(self);
 }
 int traverse(PyObject* self, visitproc visit, void* arg) {

@@ -182,6 +182,10 @@ struct Registration {
 
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   m.def("mean_over", &mean_over);
+  m.def("described", [](const c10::intrusive_ptr<c10d::ProcessGroup>& group) {
+    return py::make_tuple(group->getRank(), group->getSize(), group->getGroupName(), group->getBackendName(),
+                          group->getStore());
+  });
   m.def("hash_store", [] { return c10::make_intrusive<c10d::HashStore>(); });
   m.def("backend_name", [](const c10::intrusive_ptr<c10d::Backend>& backend) { return backend->getBackendName(); });
   m.def("wait_for", [](const c10::intrusive_ptr<Work>& work) {

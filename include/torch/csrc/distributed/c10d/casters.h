@@ -28,22 +28,8 @@ inline c10::intrusive_ptr<Backend> backend_of(py::handle source) {
   return native_of<Backend>(native);
 }
 
-// A group of C++ as it is; of one of Python's its backends.
-inline c10::intrusive_ptr<ProcessGroup> group_of(py::handle source) {
-  py::object native = python_side("native_of")(source);
-  if (!native.is_none())
-    if (auto group = native_of<ProcessGroup>(native)) return group;
-  auto [rank, size, parts] = python_side("parts_of")(source)
-                                 .cast<std::tuple<int, int, std::vector<std::tuple<at::Device, int, py::object>>>>();
-  if (parts.empty()) return nullptr;
-  auto group = c10::make_intrusive<ProcessGroup>(rank, size);
-  for (const auto& [device, kind, backend] : parts) {
-    auto found = backend_of(backend);
-    if (!found) return nullptr;
-    group->setBackend(device.type(), static_cast<ProcessGroup::BackendType>(kind), found);
-  }
-  return group;
-}
+// A group of C++ as it is; one of Python's with its store, its name and its backends.
+inline c10::intrusive_ptr<ProcessGroup> group_of(py::handle source);
 
 }  // namespace c10d::detail
 
@@ -112,3 +98,26 @@ struct type_caster<c10d::DistributedBackendOptions> {
 };
 
 }  // namespace pybind11::detail
+
+namespace c10d::detail {
+
+inline c10::intrusive_ptr<ProcessGroup> group_of(py::handle source) {
+  py::object native = python_side("native_of")(source);
+  if (!native.is_none())
+    if (auto group = native_of<ProcessGroup>(native)) return group;
+  auto [rank, size, name, store, parts] =
+      python_side("parts_of")(source)
+          .cast<std::tuple<int, int, std::string, py::object, std::vector<std::tuple<at::Device, int, py::object>>>>();
+  c10::intrusive_ptr<Store> met;
+  if (!store.is_none()) met = store.cast<c10::intrusive_ptr<Store>>();
+  auto group = c10::make_intrusive<ProcessGroup>(met, rank, size);
+  for (const auto& [device, kind, backend] : parts) {
+    auto found = backend_of(backend);
+    if (!found) return nullptr;
+    group->setBackend(device.type(), static_cast<ProcessGroup::BackendType>(kind), found);
+  }
+  group->setGroupName(name);
+  return group;
+}
+
+}  // namespace c10d::detail
