@@ -283,6 +283,25 @@ bool overrides_array(PyObject* self) {
   return own.get() != inherited.get();
 }
 
+// Whether the first dimension runs fastest, without gaps.
+bool is_fortran_contiguous(const Tensor& t) {
+  int64_t expected = 1;
+  for (int64_t i = 0; i < t.dim(); ++i) {
+    if (t.sizes()[i] != 1 && t.strides()[i] != expected) return false;
+    expected *= t.sizes()[i];
+  }
+  return true;
+}
+
+// Whether who asked with these flags reads the memory right: without strides he takes it for contiguous.
+bool fits_flags(const Tensor& t, int flags) {
+  auto asks = [flags](int wanted) { return (flags & wanted) == wanted; };
+  if (t.numel() == 0) return true;
+  if (asks(PyBUF_F_CONTIGUOUS)) return is_fortran_contiguous(t);
+  if (asks(PyBUF_ANY_CONTIGUOUS)) return t.is_contiguous() || is_fortran_contiguous(t);
+  return t.is_contiguous() || (asks(PyBUF_STRIDES) && !asks(PyBUF_C_CONTIGUOUS));
+}
+
 const char* reason_against_buffer(PyObject* self, int flags) {
   const Tensor& t = unwrap(self);
   if (overrides_array(self)) return "its class has an __array__ of its own";
@@ -291,7 +310,7 @@ const char* reason_against_buffer(PyObject* self, int flags) {
   if (t->is_conj() || t->is_neg()) return "it is lazily conjugated or negated";
   if (hooks.requires_grad(t)) return "it requires grad; use detach()";
   if (!format_of(t.dtype())) return "the buffer protocol has no such dtype";
-  if (!(flags & PyBUF_STRIDES) && !t.is_contiguous()) return "it is not contiguous";
+  if (!fits_flags(t, flags)) return "it is not contiguous, as was asked; use contiguous()";
   return nullptr;
 }
 

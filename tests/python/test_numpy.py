@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 from typing import Any
 
@@ -214,6 +215,30 @@ FRAMES: list[tuple[Any, dict[str, Any], type[Exception]]] = [
 def test_frombuffer_errors(data: Any, options: dict[str, Any], error: type[Exception]) -> None:
     with pytest.raises(error):
         taeda.frombuffer(bytearray(data) if isinstance(data, bytes) else data, **options)
+
+
+# PyBUF_SIMPLE, ND, STRIDES, C_CONTIGUOUS, F_CONTIGUOUS, ANY_CONTIGUOUS
+@pytest.mark.parametrize(
+    ("tensor", "granted"),
+    [
+        (taeda.ones(3, 4), [True, True, True, True, False, True]),
+        (taeda.ones(3, 4).t(), [False, False, True, False, True, True]),
+        (taeda.arange(8.0).as_strided((3, 4), (1, 1)), [False, False, True, False, False, False]),
+        (taeda.ones(3, 4)[:, :2], [False, False, True, False, False, False]),
+        (taeda.ones(6)[::2], [False, False, True, False, False, False]),
+        (taeda.ones(0, 4).t(), [True] * 6),
+    ],
+)
+def test_buffers_are_as_contiguous_as_was_asked(tensor: taeda.Tensor, granted: list[bool]) -> None:
+    view = (ctypes.c_char * 256)()
+    object = ctypes.py_object(tensor)
+    for flags, wanted in zip((0, 0x8, 0x18, 0x38, 0x58, 0x98), granted, strict=True):
+        if wanted:
+            ctypes.pythonapi.PyObject_GetBuffer(object, view, flags)
+            ctypes.pythonapi.PyBuffer_Release(view)
+        else:
+            with pytest.raises(BufferError, match="not contiguous"):
+                ctypes.pythonapi.PyObject_GetBuffer(object, view, flags)
 
 
 def test_memoryview() -> None:
