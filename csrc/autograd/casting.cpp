@@ -15,11 +15,14 @@ struct DeviceState {
   DType lower = DType::Float16;
 };
 struct State {
-  DeviceState of[kDeviceTypes];
+  DeviceState of[kDeviceNames];
   bool cache = true;
   int depth = 0;
 
-  State() { of[static_cast<int>(DeviceType::CPU)].lower = DType::BFloat16; }
+  State() {
+    for (DeviceType type : {DeviceType::CPU, DeviceType::XLA, DeviceType::HPU, DeviceType::MAIA})
+      at(type).lower = DType::BFloat16;
+  }
   DeviceState& at(DeviceType type) { return of[static_cast<int>(type)]; }
   bool any() const {
     bool found = false;
@@ -96,6 +99,12 @@ Tensor cast_weight(const Tensor& t, DType dtype) {
 }
 
 }  // namespace
+
+bool is_known(DeviceType type) {
+  using enum DeviceType;
+  return type < Meta || (type > Meta && type < MKLDNN) || type == MAIA || type == XLA || type == HPU || type == IPU ||
+         type == MTIA;
+}
 
 bool enabled(DeviceType type) { return state().at(type).enabled; }
 

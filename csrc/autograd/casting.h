@@ -9,6 +9,7 @@
 namespace taeda::casting {
 
 // --- what this thread has on
+TAEDA_API bool is_known(DeviceType type);  // whether it may be on for this type of device
 TAEDA_API bool enabled(DeviceType type);
 TAEDA_API void set_enabled(DeviceType type, bool on);
 TAEDA_API DType lower_dtype(DeviceType type);

@@ -241,10 +241,11 @@ void post_to_device_thread(Device device, Ref<GraphTask> task, uint32_t number) 
 }
 
 DeviceRunner* device_runner(DeviceType type) {
-  return g_runners[static_cast<int>(type)].load(std::memory_order_acquire);
+  return is_name_alone(type) ? nullptr : g_runners[static_cast<int>(type)].load(std::memory_order_acquire);
 }
 
 void set_device_runner(DeviceType type, DeviceRunner* runner) {
+  TAEDA_CHECK(!is_name_alone(type), "a runner for '", device_type_name(type), "', which is a name alone");
   g_runners[static_cast<int>(type)].store(runner, std::memory_order_release);
 }
 

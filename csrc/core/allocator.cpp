@@ -477,14 +477,19 @@ void Allocator::copy(void* to, const void* from, size_t bytes) {
 }
 
 Allocator& allocator(DeviceType type) {
-  Allocator* found = g_allocators[static_cast<int>(type)].load(std::memory_order_acquire);
+  Allocator* found = nullptr;
+  if (!is_name_alone(type)) found = g_allocators[static_cast<int>(type)].load(std::memory_order_acquire);
   if (!found && type == DeviceType::CUDA)
     TAEDA_FAIL(Assertion, "this build of Taeda has no CUDA; taeda.cuda.is_available() tells");
-  TAEDA_CHECK(found, "no allocator for the device '", device_type_name(type), "': its backend is not loaded");
+  if (!found && (type == DeviceType::XPU || type == DeviceType::MTIA))
+    TAEDA_FAIL(Assertion, "this build of Taeda has no allocator for '", device_type_name(type), "'");
+  TAEDA_CHECK_KIND(NotImplemented, found, "no allocator for the device '", device_type_name(type),
+                   "': its backend is not loaded");
   return *found;
 }
 
 void set_allocator(DeviceType type, Allocator* allocator) {
+  TAEDA_CHECK(!is_name_alone(type), "an allocator for '", device_type_name(type), "', which is a name alone");
   g_allocators[static_cast<int>(type)].store(allocator, std::memory_order_release);
 }
 

@@ -354,7 +354,10 @@ KeySet Op::keys_of_arguments(const Stack& stack) const {
     if (info_->params[i].type == ArgType::Device) device = value.is_none() ? default_device() : value.to_device();
   }
   // A factory has no tensor to say where it runs.
-  if (keys.empty() && device) keys = kind | device->type | Functionality::Dense;
+  if (keys.empty() && device) {
+    if (is_name_alone(device->type)) allocator(device->type);  // says that there is none
+    keys = kind | device->type | Functionality::Dense;
+  }
   // An op may choose its backend itself, by arguments that are no tensors.
   return keys | Functionality::BackendSelect;
 }

@@ -9,7 +9,7 @@ namespace {
 DeviceType device_type(PyObject* name) {
   TAEDA_CHECK_TYPE(PyUnicode_Check(name), "takes the name of a device type; got ", Py_TYPE(name)->tp_name);
   DeviceType type = parse_device(to_text(name, "device_type")).type;
-  TAEDA_CHECK(type != DeviceType::Meta, "there is no autocast on the device type 'meta'");
+  TAEDA_CHECK(casting::is_known(type), "there is no autocast on the device type '", device_type_name(type), "'");
   return type;
 }
 

@@ -13,7 +13,7 @@ PyTypeObject g_type = static_type("taeda.device", sizeof(DeviceObject));
 
 // Objects made so far, by type and index + 1; `tensor.device` is asked often.
 constexpr int kCachedIndices = 17;
-PyObject* g_objects[kDeviceTypes][kCachedIndices];
+PyObject* g_objects[kDeviceNames][kCachedIndices];
 
 // What each thread's `with device:` blocks replaced.
 thread_local std::vector<Device> t_outer_defaults;

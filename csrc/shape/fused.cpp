@@ -30,6 +30,7 @@ bool run(const Kernel& kernel, std::initializer_list<shape::Operand> in, std::in
   const shape::Operands operands{in.begin(), in.size()};
   const std::span<const Scalar> numbers{scalars.begin(), scalars.size()};
   const DeviceType device = (*operands[0].tensor())->device().type;
+  if (is_name_alone(device)) return false;
   const Run own = kernel.on[static_cast<int>(device)].load(std::memory_order_acquire);
   if (!own || !goes_straight(device, operands, numbers)) return false;
   Tensor made[shape::kMaxResults];

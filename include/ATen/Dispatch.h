@@ -3,10 +3,10 @@
 #include <c10/core/ScalarType.h>
 #include <c10/util/typeid.h>
 
-namespace at::detail {
+namespace detail {  // where macros of programs look for it
 inline c10::ScalarType scalar_type(c10::ScalarType type) { return type; }
 inline c10::ScalarType scalar_type(caffe2::TypeMeta type) { return type.toScalarType(); }
-}  // namespace at::detail
+}  // namespace detail
 
 #define AT_PRIVATE_CASE_TYPE_USING_HINT(enum_type, HINT, ...)                 \
   case enum_type: {                                                           \
@@ -19,7 +19,7 @@ inline c10::ScalarType scalar_type(caffe2::TypeMeta type) { return type.toScalar
   [&] {                                                                                                 \
     const auto& the_type = TYPE;                                                                        \
     constexpr const char* at_dispatch_name [[maybe_unused]] = NAME;                                     \
-    c10::ScalarType _st [[maybe_unused]] = ::at::detail::scalar_type(the_type);                         \
+    c10::ScalarType _st [[maybe_unused]] = ::detail::scalar_type(the_type);                             \
     switch (_st) {                                                                                      \
       __VA_ARGS__                                                                                       \
       default:                                                                                          \

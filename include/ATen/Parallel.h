@@ -20,9 +20,12 @@ inline void set_num_threads(int count) { ::taeda::set_num_threads(count); }
 inline int get_num_threads() { return ::taeda::num_threads(); }
 C10_API int get_thread_num();
 C10_API bool in_parallel_region();
-inline void set_num_interop_threads(int) {}
-inline size_t get_num_interop_threads() { return 1; }
 C10_API std::string get_parallel_info();
+
+// Runs f some time on another thread, one that may wait, with this thread's state. At most so many at a time.
+C10_API void launch(std::function<void()> f);
+C10_API void set_num_interop_threads(int count);  // once, before the first launch
+C10_API size_t get_num_interop_threads();
 
 namespace detail {
 // A piece for each thread, none smaller than the grain.
@@ -60,5 +63,6 @@ T parallel_reduce(int64_t begin, int64_t end, int64_t grain, const T identity, c
 }
 
 inline void intraop_launch(const std::function<void()>& f) { f(); }
+inline int intraop_default_num_threads() { return get_num_threads(); }
 
 }  // namespace at

@@ -1,6 +1,7 @@
 // Checks of arguments that say which argument of which function was wrong.
 #pragma once
 #include <ATen/Functions.h>
+#include <c10/core/Backend.h>
 
 namespace at {
 
@@ -94,10 +95,21 @@ inline void checkAllContiguous(CheckedFrom c, ArrayRef<TensorArg> args) {
 inline void checkAllDefined(CheckedFrom c, ArrayRef<TensorArg> args) {
   for (const TensorArg& arg : args) checkDefined(c, arg);
 }
-inline void checkBackend(CheckedFrom c, const Tensor& t, c10::DeviceType type) {
-  TORCH_CHECK(!t.defined() || t.device().type() == type, c, ": a tensor on ", type, " was expected; got one on ",
-              t.device());
+inline void checkDeviceType(CheckedFrom c, ArrayRef<Tensor> tensors, c10::DeviceType type) {
+  for (const Tensor& t : tensors)
+    TORCH_CHECK(!t.defined() || t.device().type() == type, c, ": a tensor on ", type, " was expected; got one on ",
+                t.device());
 }
-inline void checkDeviceType(CheckedFrom c, const Tensor& t, c10::DeviceType type) { checkBackend(c, t, type); }
+inline void checkLayout(CheckedFrom c, ArrayRef<Tensor> tensors, Layout layout) {
+  for (const Tensor& t : tensors)
+    TORCH_CHECK(!t.defined() || t.layout() == layout, c, ": a tensor of the layout ", layout,
+                " was expected; got one of ", t.layout());
+}
+inline void checkBackend(CheckedFrom c, ArrayRef<Tensor> tensors, Backend backend) {
+  checkDeviceType(c, tensors, c10::backendToDeviceType(backend));
+  checkLayout(c, tensors, c10::layout_from_backend(backend));
+}
+inline void* maybe_data_ptr(const Tensor& tensor) { return tensor.defined() ? tensor.data_ptr() : nullptr; }
+inline void* maybe_data_ptr(const TensorArg& tensor) { return maybe_data_ptr(*tensor); }
 
 }  // namespace at

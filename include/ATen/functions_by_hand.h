@@ -184,6 +184,7 @@ inline Tensor scalar_to_tensor(const Scalar& value, Device device = Device(c10::
 // --- who computes
 inline bool hasCUDA() { return false; }
 inline bool hasMPS() { return false; }
+inline bool hasMAGMA() { return false; }
 inline bool hasHIP() { return false; }
 inline bool hasXPU() { return false; }
 inline bool hasMKL() { return false; }

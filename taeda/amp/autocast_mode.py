@@ -17,14 +17,21 @@ from taeda.autograd._decorate import decorate
 
 __all__ = ["autocast", "autocast_decorator", "cast_tensors", "custom_bwd", "custom_fwd", "is_autocast_available"]
 
+_HALF_TYPES_ON = {"cpu", "xpu", "mps", "hpu", "xla", "ipu", "mtia", "maia"}
+
 
 def is_autocast_available(device_type: str) -> bool:
-    """Whether there is autocast on devices of this type: on all that compute.
+    """Whether there is autocast on devices of this type.
 
     Raises:
         RuntimeError: there is no such device type.
     """
-    return taeda.device(device_type).type != "meta"
+    kind = taeda.device(device_type).type
+    try:
+        _C.is_autocast_enabled(kind)
+    except RuntimeError:
+        return False
+    return True
 
 
 class autocast:
@@ -69,7 +76,7 @@ class autocast:
                 warnings.warn("taeda.autocast: there is no CUDA device; autocast stays off", stacklevel=3)
                 return False
             return True
-        supported = [taeda.bfloat16, taeda.float16] if self.device == "cpu" else self._supported_by_module()
+        supported = [taeda.bfloat16, taeda.float16] if self.device in _HALF_TYPES_ON else self._supported_by_module()
         if self.fast_dtype not in supported:
             warnings.warn(
                 f"taeda.autocast: '{self.device}' computes in {supported} but not in {self.fast_dtype}; "

@@ -225,6 +225,21 @@ def test_warnings_and_errors():
             call(3)
 
 
+def test_devices_that_are_not_here():
+    for name in ("xpu", "mps", "hpu", "xla", "ipu", "mtia", "maia"):
+        with autocast(name, f16):
+            assert taeda.is_autocast_enabled(name) and not taeda.is_autocast_enabled("cpu")
+            assert (taeda.ones(2, 2) @ taeda.ones(2, 2)).dtype == f32
+        with pytest.warns(UserWarning, match=f"'{name}' computes in"), autocast(name, f32):
+            assert not taeda.is_autocast_enabled(name)
+        assert taeda.amp.is_autocast_available(name)
+        assert taeda.get_autocast_dtype(name) == (bf16 if name in ("hpu", "xla", "maia") else f16)
+    for name in ("hip", "opengl", "lazy"):
+        assert not taeda.amp.is_autocast_available(name)
+        with pytest.raises(RuntimeError, match=name):
+            autocast(name)
+
+
 def test_a_backend_of_ones_own(monkeypatch):
     name = taeda._C._get_privateuse1_backend_name()
 

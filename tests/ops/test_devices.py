@@ -122,3 +122,47 @@ def test_parts_beside_each_other_do_not_overlap():
     part += taeda.ones(1, 1, 4, 4)
     image[:, :, 1:, :] += part
     assert image.sum() == 32
+
+
+NAMES = ["mkldnn", "opengl", "opencl", "ideep", "hip", "fpga", "maia", "xla", "vulkan", "mps", "hpu", "ve", "lazy",
+         "ipu", "mtia", "xpu"]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:'mkldnn' as a device")
+@pytest.mark.parametrize("name", NAMES)
+def test_what_names_alone_refuse(name):
+    device = taeda.device(name, 1)
+    assert (device.type, device.index, str(device)) == (name, 1, f"{name}:1") and device == taeda.device(f"{name}:1")
+    assert device != taeda.device("cpu") and len({device, taeda.device(f"{name}:1")}) == 1
+    error = AssertionError if name in ("xpu", "mtia") else RuntimeError
+    for make in (taeda.zeros, taeda.empty, taeda.randn):
+        with pytest.raises(error, match=name):
+            make(0, device=device)
+    for call in (ONE.to, meta(2).to, taeda.nn.Linear(2, 2).to):
+        with pytest.raises(error, match=name):
+            call(device)
+    with pytest.raises(RuntimeError, match=name):
+        taeda.Generator(device)
+    with pytest.raises((error, NotImplementedError), match=name), device:
+        taeda.arange(3)
+    with pytest.raises((error, NotImplementedError), match=name):
+        taeda.ops.aten.arange.default(3, device=device)
+
+
+def test_a_device_that_shows_itself_under_a_name_alone():
+    class Shown(taeda.Tensor):
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            return func(*(a.inner if isinstance(a, cls) else a for a in args), **(kwargs or {}))
+
+    shown = taeda.Tensor._make_wrapper_subclass(Shown, (2,), device="hpu")
+    shown.inner = ONE
+    assert shown.device.type == "hpu" and (shown * 2).tolist() == [2, 2] and taeda.sigmoid(shown).device.type == "cpu"
+
+
+def test_names_that_are_not_written():
+    for name in ("metal", "ort", "MKLDNN", "mkl"):
+        with pytest.raises(RuntimeError, match=name):
+            taeda.device(name)
+    with pytest.warns(UserWarning, match="mkldnn"):
+        taeda.device("mkldnn")

@@ -126,6 +126,7 @@ std::ostream& print(std::ostream& out, const Tensor& given, int64_t linesize) {
   for (int64_t d = 0; d < given.dim(); ++d) out << (d ? "," : "") << given.size(d);
   return out << "} ]";
 }
+void print(const Tensor& tensor, int64_t linesize) { print(std::cout, tensor, linesize); }
 
 }  // namespace at
 

@@ -34,9 +34,12 @@ namespace {
 std::atomic<const DeviceGuardImplInterface*> g_guards[::taeda::kDeviceTypes];
 }  // namespace
 void register_guard(DeviceType type, const DeviceGuardImplInterface* guard) {
+  TORCH_CHECK(!::taeda::is_name_alone(type), "a guard for ", type, ", which is a name alone");
   g_guards[static_cast<int>(type)].store(guard);
 }
-const DeviceGuardImplInterface* find_guard(DeviceType type) { return g_guards[static_cast<int>(type)].load(); }
+const DeviceGuardImplInterface* find_guard(DeviceType type) {
+  return ::taeda::is_name_alone(type) ? nullptr : g_guards[static_cast<int>(type)].load();
+}
 }  // namespace impl
 
 namespace {

@@ -6,7 +6,11 @@ namespace taeda::stable {
 namespace {
 
 // PyTorch's numbers, in the order of our enumerations.
-constexpr int32_t kDevices[kDeviceTypes] = {0, 1, 12, 13, 14, 20, -1, -1};  // CPU CUDA XPU MPS Meta PrivateUse1
+constexpr int32_t kDevices[kDeviceNames] = {
+    0,  1,  12, 13, 14, 20, -1, -1,  // CPU CUDA XPU MPS Meta PrivateUse1, and two that it lacks
+    2,  3,  4,  5,  6,  7,  8,  9,
+    10, 11, 15, 16, 17,  // MKLDNN OPENGL OPENCL IDEEP HIP FPGA MAIA XLA Vulkan Metal HPU VE
+    18, 19};             // Lazy IPU MTIA
 constexpr int32_t kLayouts[] = {0, 1, 2, 4, 5, 6, 7};  // Strided Sparse SparseCsr SparseCsc SparseBsr SparseBsc Jagged
 constexpr int32_t kMkldnn = 3;
 static_assert(static_cast<int>(DeviceType::PrivateUse1) == 5 && static_cast<int>(Layout::Jagged) == 6);

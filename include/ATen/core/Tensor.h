@@ -284,7 +284,7 @@ class TORCH_API Tensor : public ::taeda::Tensor {
   Tensor& requires_grad_(bool value = true) const { return set_requires_grad(value), const_cast<Tensor&>(*this); }
   bool is_leaf() const;
   int64_t output_nr() const;
-  int64_t _version() const { return impl()->version(); }
+  int64_t _version() const { return impl()->version_counter().current_version(); }
   Tensor& mutable_grad() const;
   const Tensor& grad() const;
   const Tensor& _fw_grad(uint64_t level) const = delete;
@@ -441,6 +441,7 @@ struct TensorIndex final {
 
 TORCH_API std::ostream& print(std::ostream& out, const Tensor& tensor, int64_t linesize);
 inline std::ostream& operator<<(std::ostream& out, const Tensor& tensor) { return print(out, tensor, 80); }
+TORCH_API void print(const Tensor& tensor, int64_t linesize = 80);
 
 }  // namespace at
 namespace c10 {

@@ -38,6 +38,10 @@ static_assert(sizeof(Argument) == sizeof(::taeda::SchemaArgument));
 class FunctionSchema {
  public:
   FunctionSchema(::taeda::Schema schema) : schema_(std::move(schema)) {}
+  // The schema itself, as one.
+  static const FunctionSchema& of(const ::taeda::Schema& schema) {
+    return reinterpret_cast<const FunctionSchema&>(schema);
+  }
   const std::string& name() const { return schema_.name; }
   const std::string& overload_name() const { return schema_.overload; }
   OperatorName operator_name() const { return {name(), overload_name()}; }
@@ -63,7 +67,8 @@ class FunctionSchema {
   static ArrayRef<Argument> as_list(const std::vector<::taeda::SchemaArgument>& list) {
     return {static_cast<const Argument*>(list.data()), list.size()};
   }
-  ::taeda::Schema schema_;
+  ::taeda::Schema schema_;  // and nothing else
 };
+static_assert(sizeof(FunctionSchema) == sizeof(::taeda::Schema));
 
 }  // namespace c10

@@ -25,6 +25,21 @@ namespace c10 {
 TAEDA_PLAIN_TYPES(TAEDA_PLAIN_TYPE)
 #undef TAEDA_PLAIN_TYPE
 
+// "__torch__.net.Block": words with dots between them.
+class QualifiedName {
+ public:
+  QualifiedName(std::string text) : text_(std::move(text)) {}
+  QualifiedName(const char* text) : text_(text) {}
+  QualifiedName(const QualifiedName& prefix, const std::string& name) : text_(prefix.text_ + "." + name) {}
+  const std::string& qualifiedName() const { return text_; }
+  std::string name() const { return text_.substr(text_.rfind('.') + 1); }
+  std::string prefix() const { return text_.substr(0, text_.size() - std::min(text_.size(), name().size() + 1)); }
+  bool operator==(const QualifiedName& other) const = default;
+
+ private:
+  std::string text_;
+};
+
 // Made of one other.
 #define TAEDA_TYPE_OF_ONE(name, core, make)                                            \
   struct name;                                                                         \
@@ -74,6 +89,7 @@ struct VarType : TypeOfKind<::taeda::TypeKind::Var> {
 };
 struct ClassType : TypeOfKind<::taeda::TypeKind::Class> {
   using TypeOfKind::TypeOfKind;
+  std::optional<QualifiedName> name() const { return QualifiedName(str()); }
 };
 struct EnumType : TypeOfKind<::taeda::TypeKind::Enum> {
   using TypeOfKind::TypeOfKind;

@@ -13,9 +13,11 @@ using DeviceType = ::taeda::DeviceType;
 using DeviceIndex = int8_t;
 constexpr DeviceType kCPU = DeviceType::CPU, kCUDA = DeviceType::CUDA, kMeta = DeviceType::Meta;
 constexpr DeviceType kXPU = DeviceType::XPU, kMPS = DeviceType::MPS, kPrivateUse1 = DeviceType::PrivateUse1;
-constexpr DeviceType kHIP = DeviceType::HIP, kXLA = DeviceType::XLA, kVulkan = DeviceType::Vulkan;
-constexpr DeviceType kHPU = DeviceType::HPU, kMTIA = DeviceType::MTIA;
-constexpr int COMPILE_TIME_MAX_DEVICE_TYPES = ::taeda::kDeviceTypes;
+constexpr DeviceType kHIP = DeviceType::HIP, kFPGA = DeviceType::FPGA, kMAIA = DeviceType::MAIA;
+constexpr DeviceType kXLA = DeviceType::XLA, kVulkan = DeviceType::Vulkan, kMetal = DeviceType::Metal;
+constexpr DeviceType kHPU = DeviceType::HPU, kVE = DeviceType::VE, kLazy = DeviceType::Lazy;
+constexpr DeviceType kIPU = DeviceType::IPU, kMTIA = DeviceType::MTIA;
+constexpr int COMPILE_TIME_MAX_DEVICE_TYPES = ::taeda::kDeviceNames;
 
 inline std::string DeviceTypeName(DeviceType type, bool lower_case = false) {
   std::string name = ::taeda::device_type_name(type);
@@ -28,7 +30,7 @@ namespace taeda {  // where the enumerations are, so that they are found
 inline std::ostream& operator<<(std::ostream& out, DeviceType type) { return out << c10::DeviceTypeName(type, true); }
 }  // namespace taeda
 namespace c10 {
-inline bool isValidDeviceType(DeviceType type) { return static_cast<int>(type) < ::taeda::kDeviceTypes; }
+inline bool isValidDeviceType(DeviceType type) { return static_cast<int>(type) < COMPILE_TIME_MAX_DEVICE_TYPES; }
 inline void register_privateuse1_backend(const std::string& name) { ::taeda::rename_privateuse(1, name); }
 inline std::string get_privateuse1_backend(bool lower_case = true) {
   return DeviceTypeName(DeviceType::PrivateUse1, lower_case);

@@ -7,7 +7,7 @@
 
 namespace taeda {
 
-// For XPU and MPS, and all from HIP on, there is the name alone, so that programs may speak of them.
+// For XPU and MPS, and all behind the PrivateUse ones, there is the name alone, so that programs may speak of them.
 enum class DeviceType : uint8_t {
   CPU,
   CUDA,
@@ -17,14 +17,27 @@ enum class DeviceType : uint8_t {
   PrivateUse1,
   PrivateUse2,
   PrivateUse3,
-  COMPILE_TIME_MAX_DEVICE_TYPES,
+  MKLDNN,
+  OPENGL,
+  OPENCL,
+  IDEEP,
   HIP,
+  FPGA,
+  MAIA,
   XLA,
   Vulkan,
+  Metal,
   HPU,
-  MTIA
+  VE,
+  Lazy,
+  IPU,
+  MTIA,
+  COMPILE_TIME_MAX_DEVICE_TYPES
 };
-constexpr int kDeviceTypes = static_cast<int>(DeviceType::COMPILE_TIME_MAX_DEVICE_TYPES);
+// Those that kernels, allocators and keys may be of, and all.
+constexpr int kDeviceTypes = static_cast<int>(DeviceType::PrivateUse3) + 1;
+constexpr int kDeviceNames = static_cast<int>(DeviceType::COMPILE_TIME_MAX_DEVICE_TYPES);
+constexpr bool is_name_alone(DeviceType type) { return static_cast<int>(type) >= kDeviceTypes; }
 constexpr DeviceType privateuse(int which) {  // 1 to 3
   return static_cast<DeviceType>(static_cast<int>(DeviceType::PrivateUse1) + which - 1);
 }
@@ -36,7 +49,7 @@ struct Device {
   bool is_cpu() const { return type == DeviceType::CPU; }
 };
 
-// "cpu", "cuda", "xpu", "mps", "meta", or the name that a PrivateUse backend was given.
+// "cpu", "cuda", "meta", ..., or the name that a PrivateUse backend was given.
 TAEDA_API std::string device_type_name(DeviceType type);
 TAEDA_API void rename_privateuse(int which, std::string name);  // which: 1 to 3
 TAEDA_API Device parse_device(std::string_view text);           // "cuda:1"; RuntimeError if malformed

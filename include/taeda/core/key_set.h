@@ -47,14 +47,15 @@ class KeySet {
   constexpr KeySet() = default;
   constexpr explicit KeySet(uint64_t bits) : bits_(bits) {}
   constexpr KeySet(Functionality f) : bits_(uint64_t{1} << (kBackendBits + static_cast<int>(f))) {}
-  constexpr KeySet(DeviceType backend) : bits_(uint64_t{1} << static_cast<int>(backend)) {}
+  // Empty for a device that is a name alone.
+  constexpr KeySet(DeviceType backend) : bits_(uint64_t{1} << static_cast<int>(backend) & kBackendMask) {}
 
   constexpr KeySet operator|(KeySet other) const { return KeySet(bits_ | other.bits_); }
   constexpr KeySet operator&(KeySet other) const { return KeySet(bits_ & other.bits_); }
   constexpr KeySet operator-(KeySet other) const { return KeySet(bits_ & ~other.bits_); }
   constexpr KeySet operator^(KeySet other) const { return KeySet(bits_ ^ other.bits_); }
   constexpr bool has(Functionality f) const { return bits_ >> (kBackendBits + static_cast<int>(f)) & 1; }
-  constexpr bool has(DeviceType backend) const { return bits_ >> static_cast<int>(backend) & 1; }
+  constexpr bool has(DeviceType backend) const { return !(*this & backend).empty(); }
   constexpr bool empty() const { return bits_ == 0; }
   constexpr uint64_t bits() const { return bits_; }
   friend constexpr bool operator==(KeySet, KeySet) = default;
@@ -72,8 +73,10 @@ class KeySet {
   }
 
  private:
+  static constexpr uint64_t kBackendMask = (uint64_t{1} << kBackendBits) - 1;
   uint64_t bits_ = 0;
 };
+static_assert(kDeviceTypes <= kBackendBits);
 
 namespace detail {
 struct SlotTable {

@@ -114,6 +114,16 @@ class TAEDA_API TensorImpl : public RefCounted {
     else
       ++version_;
   }
+  // The counter as programs ask for it: tensors of inference mode have none.
+  struct Versions {
+    const TensorImpl& of;
+    bool enabled() const { return !of.is_inference(); }
+    uint32_t current_version() const {
+      TAEDA_CHECK(enabled(), "a tensor made in inference mode counts no writes");
+      return of.version();
+    }
+  };
+  Versions version_counter() const { return {*this}; }
   Ref<VersionCounter> shared_versions();  // two threads may make views of one tensor at the same time
   void share_versions_of(TensorImpl& other) { set_versions(other.shared_versions()); }
   void set_versions(Ref<VersionCounter> versions);

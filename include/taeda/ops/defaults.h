@@ -4,6 +4,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "taeda/core/allocator.h"
 #include "taeda/core/generator.h"
 #include "taeda/core/tensor.h"
 
@@ -28,7 +29,10 @@ inline constexpr std::span<const T> kList{detail::kRepeatedArray<T, count, value
 
 // A function without tensor arguments runs on the device it is asked for.
 inline KeySet factory_keys(std::optional<Device> device) {
-  return KeySet(device.value_or(default_device()).type) | Functionality::Dense;
+  const DeviceType type = device.value_or(default_device()).type;
+  if (is_name_alone(type)) [[unlikely]]
+    allocator(type);  // says that there is none
+  return KeySet(type) | Functionality::Dense;
 }
 
 }  // namespace taeda

@@ -35,6 +35,7 @@ class TensorData {
   c10::ScalarType type_ = c10::get_default_dtype_as_scalartype();
   at::Tensor list_;  // in place of numbers_, for what came as an array
 };
+using TensorDataContainer = TensorData;
 
 }  // namespace torch::detail
 

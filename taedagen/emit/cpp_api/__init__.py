@@ -50,6 +50,12 @@ def _ops(plan: Plan) -> dict[str, list[Op]]:
     }  # fmt: skip
 
 
+def _paths_of_ops(plan: Plan) -> list[str]:
+    """The headers that PyTorch has for one op each, which editors write into programs."""
+    names = {op.schema.name.rstrip("_") for ops in _ops(plan).values() for op in ops if op.schema.name[0] != "_"}
+    return [f"ATen/ops/{name}.h" for name in sorted(names | {"from_blob", "tensor"})]
+
+
 def _with_symbolic(op: Op, made: list[Function]) -> list[Function]:
     """Its functions, and the first with sizes that graphs may leave open."""
     return made + (with_symbolic_sizes(op, made[0]) if made else [])
@@ -82,7 +88,7 @@ def emit_cpp_api(plan: Plan) -> dict[str, str]:
     """File name to text, relative to the output folder."""
     tensor, at, torch = _Scope("at", "Tensor::"), _Scope("at"), _Scope("torch")
     prefixed = {name: _Scope(f"torch::{name}") for name in NAMESPACES}
-    files = forwards()
+    files = forwards(_paths_of_ops(plan))
     for family, ops in _ops(plan).items():
         defined = [
             *tensor.take(

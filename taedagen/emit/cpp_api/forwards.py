@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 # Header with the contents, and the paths that stand for it; {a,b} as a shell's.
 _FORWARDS = {
     "torch/headeronly/core/types.h": "torch/headeronly/core/{DeviceType,Layout,MemoryFormat,ScalarType}.h "
@@ -14,6 +16,8 @@ _FORWARDS = {
     "torch/csrc/stable/generator.h": "torch/csrc/stable/{generator_inl,generator_struct}.h",
     "c10/macros/Macros.h": "c10/macros/Export.h torch/csrc/Export.h torch/headeronly/macros/{Export,Macros}.h "
     "c10/util/{Deprecated,C++17}.h",
+    "c10/util/Metaprogramming.h": "c10/util/{TypeList,TypeTraits}.h torch/headeronly/util/{Metaprogramming,TypeList,"
+    "TypeTraits}.h",
     "c10/util/Exception.h": "c10/util/{StringUtil,Logging}.h torch/csrc/Exceptions.h "
     "c10/util/logging_is_not_google_glog.h",
     "c10/util/ArrayRef.h": "ATen/ArrayRef.h",
@@ -47,7 +51,7 @@ _FORWARDS = {
     "torch/csrc/autograd/grad_mode.h torch/csrc/autograd/InferenceMode.h",
     "ATen/Functions.h": "ATen/{Operators,TensorOperators,NativeFunctions,CPUFunctions,WrapDimUtils,"
     "InferSize,Utils,NamedTensorUtils,TypeDefault,MetaFunctions,RedispatchFunctions,Formatting}.h "
-    "ATen/core/{Formatting,ATenGeneral,UnsafeFromTH}.h ATen/ops/from_blob.h torch/csrc/autograd/VariableTypeUtils.h",
+    "ATen/core/{Formatting,ATenGeneral,UnsafeFromTH}.h torch/csrc/autograd/VariableTypeUtils.h",
     "ATen/core/Tensor.h": "ATen/{Tensor,TensorAccessor}.h ATen/core/{TensorBody,TensorBase,ATen_fwd}.h "
     "c10/core/{TensorImpl,UndefinedTensorImpl,WrapDimMinimal}.h",
     "ATen/core/Dimname.h": "ATen/Dimname.h",
@@ -56,16 +60,18 @@ _FORWARDS = {
     "ATen/core/List.h": "ATen/core/{Dict,List_inl,Dict_inl,IListRef}.h",
     "ATen/core/ivalue.h": "ATen/core/{ivalue_inl,stack}.h torch/csrc/jit/frontend/schema_type_parser.h",
     "ATen/core/jit_type_base.h": "ATen/core/type_ptr.h",
-    "ATen/core/jit_type.h": "ATen/core/type_factory.h",
+    "ATen/core/jit_type.h": "ATen/core/{type_factory,class_type,qualified_name}.h",
     "ATen/core/dispatch/Dispatcher.h": "ATen/core/boxing/KernelFunction.h "
     "ATen/core/dispatch/OperatorEntry.h",
     "ATen/core/function_schema.h": "ATen/core/{operator_name,alias_info}.h",
+    "c10/core/Backend.h": "ATen/Backend.h",
+    "torch/detail/tensor_data.h": "torch/detail/TensorDataContainer.h",
     "torch/library.h": "ATen/core/op_registration/{op_registration,op_allowlist,infer_schema}.h torch/csrc/jit/runtime/"
     "{custom_operator,operator}.h",
     "ATen/Parallel.h": "ATen/{ParallelOpenMP,ParallelNative,Parallel-inl,ParallelFuture}.h c10/util/ParallelGuard.h",
-    "torch/types.h": "torch/csrc/autograd/generated/VariableType.h torch/{cuda,utils}.h torch/csrc/api/include/torch/"
-    "{types,cuda,utils}.h torch/csrc/utils/tensor_new.h",
-    "torch/custom_class.h": "torch/custom_class_detail.h",
+    "torch/types.h": "torch/csrc/autograd/generated/VariableType.h torch/{cuda,utils,sparse}.h torch/csrc/api/include/"
+    "torch/{types,cuda,utils}.h torch/csrc/utils/tensor_new.h",
+    "torch/custom_class.h": "torch/custom_class_detail.h ATen/core/custom_class.h",
     "torch/torch.h": "torch/csrc/api/include/torch/torch.h",
     "torch/all.h": "torch/csrc/api/include/torch/all.h",
     "torch/jit.h": "torch/csrc/jit/{serialization/import,api/method,api/object,frontend/tracer}.h",
@@ -102,9 +108,13 @@ def _paths(text: str) -> list[str]:
     return [head + part + tail for part in middle.split(",")]
 
 
-def forwards() -> dict[str, str]:
-    """File name to text, relative to the output folder."""
-    return {
-        f"include/{path}": f"// Made by taedagen: an older path of {target}.\n#pragma once\n#include <{target}>\n"
+def _forward(target: str) -> str:
+    return f"// Made by taedagen: an older path of {target}.\n#pragma once\n#include <{target}>\n"
+
+
+def forwards(functions: Iterable[str]) -> dict[str, str]:
+    """File name to text, relative to the output folder; ``functions`` are paths that stand for ATen/Functions.h."""
+    return {f"include/{path}": "#include <ATen/Functions.h>\n" for path in functions} | {
+        f"include/{path}": _forward(target)
         for target, paths in _FORWARDS.items() for group in paths.split() for path in _paths(group) if path != target
     }  # fmt: skip

@@ -198,7 +198,7 @@ TEST(errors_of_libtorchs_interface) {
     return true;
   };
   CHECK_ERROR(checked(!checked(true)), Index, "test_aten.cpp");
-  CHECK_ERROR(torch::Device(torch::kXLA), Runtime, "xla");
+  CHECK_ERROR(torch::ones({2}, torch::Device(torch::kXLA)), NotImplemented, "'xla'");
   CHECK(static_cast<int>(torch::kCUDA) < static_cast<int>(torch::DeviceType::COMPILE_TIME_MAX_DEVICE_TYPES));
   torch::Tensor held = torch::ones({2});
   const auto& memory = held.storage().data_ptr();

@@ -1,8 +1,12 @@
 // What older programs and kernels ask of tensors, options and boxed values.
+#include <ATen/TensorUtils.h>
 #include <ATen/cpu/vec/vec.h>
+#include <ATen/ops/linalg_norm.h>
 #include <c10/util/MaybeOwned.h>
 #include <torch/script.h>
 #include <torch/torch.h>
+
+#include <condition_variable>
 
 #include "../test_main.h"
 
@@ -166,4 +170,72 @@ TEST(memory_formats_that_strides_tell) {
   CHECK(at::empty({2, 3, 4, 5, 6}, at::TensorOptions(), at::MemoryFormat::ChannelsLast3d).suggest_memory_format() ==
         at::MemoryFormat::ChannelsLast3d);
   CHECK(at::empty({2, 3}).suggest_memory_format() == at::MemoryFormat::Contiguous);
+}
+
+TEST(devices_that_are_names_alone) {
+  const c10::DeviceType types[] = {torch::kHIP,
+                                   torch::kFPGA,
+                                   torch::kMAIA,
+                                   torch::kXLA,
+                                   torch::kVulkan,
+                                   torch::kMetal,
+                                   torch::kHPU,
+                                   torch::kVE,
+                                   torch::kLazy,
+                                   torch::kIPU,
+                                   torch::kMTIA,
+                                   c10::DeviceType::OPENGL,
+                                   c10::DeviceType::OPENCL,
+                                   c10::DeviceType::IDEEP};
+  for (c10::DeviceType type : types) {
+    const torch::Device device(type, 1);
+    CHECK(device.str() == c10::DeviceTypeName(type, true) + ":1" && !c10::impl::hasDeviceGuardImpl(type));
+    CHECK(c10::DispatchKeySet(::taeda::KeySet(type)).empty());
+    if (type != torch::kMetal) CHECK(torch::Device(device.str()) == device);
+    if (type == torch::kMTIA) continue;  // whose kind of error is that of CUDA
+    CHECK_ERROR(torch::empty({0}, device), NotImplemented, c10::DeviceTypeName(type, true));
+    CHECK_ERROR(torch::ones({2}).to(device), NotImplemented, c10::DeviceTypeName(type, true));
+  }
+  CHECK(c10::DeviceTypeName(torch::kMAIA) == "MAIA");
+  CHECK_ERROR(torch::Device("metal"), Runtime, "metal");
+}
+
+TEST(checks_of_arguments_by_backend_and_layout) {
+  const at::Tensor x = at::ones({2});
+  at::checkBackend("f", x, at::Backend::CPU);
+  at::checkBackend("f", {x, x}, at::Backend::CPU);
+  CHECK_ERROR(at::checkBackend("f", x, at::Backend::CUDA), Runtime, "f: a tensor on cuda");
+  CHECK_ERROR(at::checkBackend("f", x, at::Backend::SparseCPU), Runtime, "layout");
+  CHECK_ERROR(at::checkDeviceType("f", {x, x}, at::kMeta), Runtime, "f: a tensor on meta");
+  CHECK(at::maybe_data_ptr(x) == x.data_ptr() && !at::maybe_data_ptr(at::Tensor()));
+}
+
+TEST(writes_to_a_tensor_are_counted) {
+  at::Tensor x = at::ones({2});
+  const auto before = x.unsafeGetTensorImpl()->version_counter().current_version();
+  x.add_(1);
+  CHECK(x.unsafeGetTensorImpl()->version_counter().current_version() == before + 1);
+  c10::InferenceMode guard;
+  CHECK_ERROR(at::ones({2}).unsafeGetTensorImpl()->version_counter().current_version(), Runtime, "inference mode");
+}
+
+TEST(functions_on_threads_that_may_wait) {
+  CHECK(at::get_num_interop_threads() >= 1);
+  at::set_num_interop_threads(2);
+  CHECK(at::get_num_interop_threads() == 2);
+  CHECK_ERROR(at::set_num_interop_threads(3), Runtime, "once");
+  CHECK_ERROR(at::set_num_interop_threads(0), Runtime, "positive");
+  std::mutex mutex;
+  std::condition_variable changed;
+  int done = 0, quiet = 0;
+  const torch::NoGradGuard no_grad;
+  at::launch([] { throw std::runtime_error("is told, and ends nothing"); });
+  for (int i = 0; i < 50; ++i)
+    at::launch([&] {
+      std::lock_guard lock(mutex);
+      quiet += !torch::GradMode::is_enabled();
+      if (++done == 50) changed.notify_one();
+    });
+  std::unique_lock lock(mutex);
+  CHECK(changed.wait_for(lock, std::chrono::seconds(60), [&] { return done == 50; }) && quiet == 50);
 }

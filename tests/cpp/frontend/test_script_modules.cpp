@@ -82,3 +82,16 @@ TEST(programs_with_classes_of_one_name) {
   ten.save(out);
   CHECK(out.str().find("c__torch__.saved\nNet\n") != std::string::npos && result(loaded(out.str())) == 13);
 }
+
+TEST(what_a_method_takes) {
+  torch::jit::Module net = loaded(archive(1));
+  CHECK(net({torch::ones(2)}).toTensor()[0].item<float>() == 4);  // a list of arguments, not of things
+  const auto& function = net.get_method("forward").function();
+  std::string names;
+  for (const c10::Argument& argument : function.getSchema().arguments()) names += argument.name() + " ";
+  CHECK(names == "self x " && function.num_inputs() == 2 && function.name() == "forward");
+  CHECK(function.getSchema().returns()[0].type()->kind() == c10::TypeKind::TensorType);
+  const c10::QualifiedName name = *net.type()->name();
+  CHECK(name.qualifiedName() == "__torch__.saved.Net" && name.name() == "Net" && name.prefix() == "__torch__.saved");
+  CHECK(c10::QualifiedName("alone").prefix().empty() && c10::QualifiedName(name.prefix(), "Net") == name);
+}

@@ -16,6 +16,7 @@
 #include <c10/util/Flags.h>
 #include <c10/util/FunctionRef.h>
 #include <c10/util/MathConstants.h>
+#include <c10/util/Metaprogramming.h>
 #include <c10/util/Registry.h>
 #include <c10/util/Synchronized.h>
 #include <c10/util/Unroll.h>
@@ -237,4 +238,61 @@ TEST(dispatch_over_quantised_elements) {
   });
   CHECK(size == 1 && zero == 7);
   CHECK_ERROR(AT_DISPATCH_QINT_TYPES(at::kFloat, "size", [&] { size = 0; }), NotImplemented, "size");
+}
+
+namespace {
+namespace lists = c10::guts::typelist;
+using lists::typelist;
+using Three = typelist<int, float, char>;
+template <class T>
+using Pointer = T*;
+template <class A, class B>
+constexpr bool same = std::is_same_v<A, B>;
+static_assert(lists::size<Three>::value == 3 && lists::count_if<std::is_integral, Three>::value == 2);
+static_assert(lists::contains<Three, float>::value && !lists::contains<Three, double>::value);
+static_assert(lists::all<std::is_arithmetic, Three>::value &&
+              lists::find_if<Three, std::is_floating_point>::value == 1);
+static_assert(!lists::true_for_any_type<std::is_pointer, Three>::value && same<lists::last_t<Three>, char>);
+static_assert(same<lists::filter_t<std::is_integral, Three>, typelist<int, char>>);
+static_assert(same<lists::map_t<Pointer, Three>, typelist<int*, float*, char*>>);
+static_assert(same<lists::reverse_t<Three>, typelist<char, float, int>> &&
+              same<lists::reverse_t<typelist<>>, typelist<>>);
+static_assert(same<lists::take_t<Three, 2>, typelist<int, float>> &&
+              same<lists::drop_t<Three, 1>, typelist<float, char>>);
+static_assert(same<lists::drop_if_nonempty_t<typelist<>, 1>, typelist<>> && same<lists::concat_t<>, typelist<>>);
+static_assert(same<lists::concat_t<Three, typelist<>, typelist<bool>>, typelist<int, float, char, bool>>);
+static_assert(same<lists::head_with_default_t<bool, typelist<>>, bool> && same<lists::element_t<1, Three>, float>);
+static_assert(same<lists::from_tuple_t<lists::to_tuple_t<Three>>, Three>);
+static_assert(c10::guts::is_type_condition<std::is_integral>::value && c10::guts::is_hashable<std::string>::value);
+static_assert(!c10::guts::is_hashable<std::vector<int>>::value && c10::guts::is_function_type<int(int)>::value);
+static_assert(c10::guts::is_instantiation_of<std::vector, std::vector<int>>::value);
+}  // namespace
+
+TEST(what_functions_take_and_parts_of_tuples) {
+  using namespace c10::guts;
+  auto plain = [](int, float) -> double { return 1; };
+  auto bound = [&](int) { return plain; };
+  using Traits = infer_function_traits_t<decltype(plain)>;
+  static_assert(same<Traits::return_type, double> && same<Traits::parameter_types, lists::typelist<int, float>>);
+  static_assert(Traits::number_of_parameters == 2 &&
+                same<infer_function_traits_t<int (*)(char)>::func_type, int(char)>);
+  static_assert(same<make_function_traits_t<int, Three>::func_type, int(int, float, char)>);
+  static_assert(is_stateless_lambda<decltype(plain)>::value && !is_stateless_lambda<decltype(bound)>::value);
+  static_assert(is_functor<decltype(bound)>::value && !is_functor<int>::value);
+  const auto parts = std::make_tuple(1, 2.5f, 'c');
+  using Tuple = std::tuple<int, float, char>;
+  CHECK(tuple_take<Tuple, -1>(parts) == std::make_tuple('c') &&
+        tuple_take<Tuple, 2>(parts) == std::make_tuple(1, 2.5f));
+  CHECK(tuple_slice<Tuple, 1, 1>(parts) == std::make_tuple(2.5f));
+  auto owners = std::make_tuple(std::make_unique<int>(3), 4);
+  auto numbers = tuple_map(std::move(owners), [](auto each) {
+    if constexpr (std::is_integral_v<decltype(each)>)
+      return each + 1;
+    else
+      return *each;
+  });
+  CHECK(numbers == std::make_tuple(3, 5));
+  auto sizes = lists::map_types_to_values<Three>([](auto type) { return sizeof(typename decltype(type)::type); });
+  CHECK(sizes == std::make_tuple(sizeof(int), sizeof(float), sizeof(char)));
+  CHECK(::detail::scalar_type(at::kInt) == at::kInt && ::detail::scalar_type(at::ones({1}).dtype()) == at::kFloat);
 }

@@ -2,7 +2,8 @@
 #pragma once
 #include <atomic>
 
-#include <ATen/core/ivalue.h>
+#include <ATen/core/function_schema.h>
+#include <ATen/core/jit_type.h>
 #include <taeda/jit/module.h>
 #include <torch/types.h>
 
@@ -27,6 +28,15 @@ struct SlotList : std::vector<T> {
 class Module;
 using NameModule = Named<Module>;
 
+// What a method does, whoever's it is.
+struct Function : ::taeda::Method {
+  const std::string& name() const { return Method::name; }
+  c10::QualifiedName qualname() const { return name(); }
+  const c10::FunctionSchema& getSchema() const { return c10::FunctionSchema::of(*schema); }
+  size_t num_inputs() const { return schema->arguments.size(); }
+};
+static_assert(sizeof(Function) == sizeof(::taeda::Method));
+
 // A method of a module's.
 class TORCH_API Method {
  public:
@@ -35,7 +45,8 @@ class TORCH_API Method {
   const std::string& name() const { return method_->name; }
   Module owner() const;
   c10::IValue operator()(std::vector<c10::IValue> stack, const Kwargs& kwargs = {}) const;
-  size_t num_inputs() const { return method_->schema->arguments.size(); }
+  const Function& function() const { return static_cast<const Function&>(*method_); }
+  size_t num_inputs() const { return function().num_inputs(); }
 
  private:
   ::taeda::Ref<::taeda::Instance> owner_;
@@ -49,10 +60,7 @@ class TORCH_API Module {
 
   // Calls forward. Arguments that are left out take their defaults; an error of the program's says where in its source.
   c10::IValue forward(std::vector<c10::IValue> inputs, const Kwargs& kwargs = {}) const;
-  template <class... Args>
-  c10::IValue operator()(Args&&... args) const {
-    return forward({c10::IValue(std::forward<Args>(args))...});
-  }
+  c10::IValue operator()(std::vector<c10::IValue> inputs) const { return forward(std::move(inputs)); }
   template <class... Args>
   c10::IValue run_method(const std::string& method_name, Args&&... args) const {
     return get_method(method_name)({c10::IValue(std::forward<Args>(args))...});
@@ -94,6 +102,7 @@ class TORCH_API Module {
 
   c10::intrusive_ptr<c10::ivalue::Object> _ivalue() const { return object_; }
   std::string type_name() const { return object().type->name(); }
+  c10::ClassTypePtr type() const { return object().type; }
 
  private:
   ::taeda::Instance& object() const;
