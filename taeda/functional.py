@@ -9,6 +9,7 @@ from typing import Any
 
 import taeda
 from taeda import _C, Tensor
+from taeda._main.listed import listed
 from taeda.types import _dtype
 
 _native = _C._functions
@@ -146,7 +147,8 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
     elif isinstance(dims, int):
         left, right = _last_and_first(a, dims)
     else:
-        left, right = ([d] if isinstance(d, int) else list(d) for d in dims)
+        name = "taeda.tensordot: dims"
+        left, right = ([d] if isinstance(d, int) else listed(name, d) for d in listed(name, dims))
     if out is None:
         return _native.tensordot(a, b, left, right)
     return _native.tensordot(a, b, left, right, out=out)

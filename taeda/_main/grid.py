@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import taeda
 from taeda import _C, Tensor
+from taeda._main.listed import listed
 
 
 @_C._overridable
@@ -21,7 +22,8 @@ def gradient(input: Tensor, *, spacing: Any = None, dim: Any = None, edge_order:
     """
     if edge_order not in (1, 2):
         raise RuntimeError(f"taeda.gradient: edge_order must be 1 or 2; got {edge_order}")
-    dims = list(range(input.dim())) if dim is None else [dim] if isinstance(dim, int) else list(dim)
+    named = [*range(input.dim())] if dim is None else [dim] if isinstance(dim, int) else dim
+    dims = listed("taeda.gradient: dim", named)
     at = [d + input.dim() if d < 0 else d for d in dims]
     if any(not 0 <= d < input.dim() for d in at):
         raise IndexError(f"taeda.gradient: dim {dims} is out of range for shape {tuple(input.shape)}")
@@ -103,7 +105,7 @@ def histogramdd(input: Tensor, bins: Any, *, range: Sequence[float] | None = Non
         raise RuntimeError(f"taeda.histogramdd: input must have 2 dimensions or more; got shape {tuple(input.shape)}")
     points = input.reshape(math.prod(input.shape[:-1]), input.shape[-1])
     count = points.shape[1]
-    edges = _grid(points, [bins] * count if isinstance(bins, int) else list(bins), range)
+    edges = _grid(points, [bins] * count if isinstance(bins, int) else listed("taeda.histogramdd: bins", bins), range)
     if weight is not None and weight.shape != input.shape[:-1]:
         raise RuntimeError(
             f"taeda.histogramdd: weight must have shape {tuple(input.shape[:-1])}; got {tuple(weight.shape)}"

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from taeda import _C
+from taeda._main.listed import listed
 from taeda._schema.symbols import SymBool, SymFloat, SymInt, calculate
 
 _SYMBOLS = (SymInt, SymFloat, SymBool)
@@ -65,7 +66,7 @@ def sym_sqrt(a: Any) -> Any:
 @_C._overridable
 def sym_sum(args: Any) -> Any:
     """The sum of sizes."""
-    args = tuple(args)
+    args = listed("taeda.sym_sum: args", args)
     return _apply("sym_sum", lambda *all: sum(all), *args)
 
 

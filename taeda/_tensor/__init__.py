@@ -89,6 +89,8 @@ class Tensor(_Base):
                 "taeda.Tensor.__deepcopy__: only tensors made by the user (leaves of the graph) can be deep-copied; "
                 "detach() first"
             )
+        if not isinstance(memo, dict):
+            raise TypeError(f"taeda.Tensor.__deepcopy__: memo is wanted as a dict; got {type(memo).__name__}")
         if id(self) in memo:
             return memo[id(self)]
         from copy import deepcopy
@@ -151,6 +153,8 @@ class Tensor(_Base):
         return rebuild_with_state, (type(self), arguments, dict(self.__dict__))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        if not isinstance(state, dict):
+            raise TypeError(f"taeda.Tensor.__setstate__: a dict of attributes is wanted; got {type(state).__name__}")
         self.__dict__.update(state)
 
     def __dir__(self) -> list[str]:
@@ -293,12 +297,16 @@ class Tensor(_Base):
 
         Raises:
             RuntimeError: there are not as many elements.
+            TypeError: ``sizes`` are neither numbers nor a list of them.
         """
         import math
         import warnings
 
+        from taeda._main.listed import listed
+
         warnings.warn("taeda.Tensor.resize is deprecated; call reshape", stacklevel=2)
-        shape = sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
+        given = sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
+        shape = listed("taeda.Tensor.resize: sizes", given)
         if math.prod(shape) != self.numel():
             raise RuntimeError(
                 f"taeda.Tensor.resize: {tuple(shape)} has not the {self.numel()} elements of {tuple(self.shape)}: "

@@ -46,6 +46,21 @@ def test_out_that_is_no_pair(out: Any) -> None:
         taeda.lu(taeda.eye(2), out=out)
 
 
+@pytest.mark.filterwarnings("ignore:taeda.Tensor.resize is deprecated")
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda it: taeda.gradient(taeda.ones(3, 3), dim=it), lambda it: taeda.histogramdd(taeda.ones(2, 3), it),
+        lambda it: taeda.tensordot(taeda.ones(2), taeda.ones(2), it), taeda.sym_sum,
+        lambda it: taeda.tensordot(taeda.ones(2), taeda.ones(2), [it, it]),
+        taeda.ones(2).__deepcopy__, taeda.ones(2).__setstate__, taeda.ones(2).resize,
+    ],
+)  # fmt: skip
+def test_items_without_end(call: Any) -> None:
+    with pytest.raises(TypeError, match="is wanted"):
+        call(Lies())
+
+
 def test_tensors_as_numbers() -> None:
     row = taeda.tensor([2.0, 3.0])
     leaf = row.clone().requires_grad_()
