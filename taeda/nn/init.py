@@ -144,7 +144,7 @@ def trunc_normal_(
             def accept(t: Tensor) -> Tensor:
                 z = (t - mean) / std
                 chance = taeda.rand(t.shape, generator=generator, dtype=t.dtype, device=t.device)
-                return chance <= taeda.exp((densest**2 - z * z) / 2)
+                return ~(chance > taeda.exp((densest**2 - z * z) / 2))  # without an order, with nan, all are taken
 
             _redraw(tensor, lambda t: t.uniform_(a, b, generator=generator), accept)
     return tensor

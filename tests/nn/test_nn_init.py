@@ -50,6 +50,8 @@ CASES: list[tuple[str, tuple[int, ...], dict[str, Any]]] = [
     ("trunc_normal_", (40,), {"mean": 1.0, "std": 3.0, "a": 2.0, "b": 3.0}),
     ("trunc_normal_", (40,), {"a": 2.0, "b": 3.0}),
     ("trunc_normal_", (40,), {"mean": 5.0}),
+    ("trunc_normal_", (40,), {"mean": float("nan")}),
+    ("trunc_normal_", (40,), {"std": float("inf")}),
     ("trunc_normal_", (40,), {"mean": -0.5, "std": 2.0, "a": -3.5, "b": -2.5}),
 ]
 
