@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import taeda
+from taeda import _C
 from taeda.distributed._backend_class import CALLS, Backend, ProcessGroup
 from taeda.distributed._reduce_op import ReduceOp, factor_of
 from taeda.distributed._store import Store, _NativeStore
@@ -15,12 +16,17 @@ from taeda.distributed._work import Work, milliseconds
 from taeda.futures import Future
 
 
+def _bare(native: Any) -> Any:
+    """The object itself: where programs were compiled, those of C++ come with a face over it."""
+    return native if isinstance(native, _C._jit.Object) else native._c
+
+
 class CppWork(Work):
     """Work of a backend in C++."""
 
     def __init__(self, native: Any) -> None:
-        self._native = native
-        self._call = native.call_method
+        self._native = _bare(native)
+        self._call = self._native.call_method
 
     def wait(self, timeout: timedelta | None = None) -> bool:
         return bool(self._call("wait", milliseconds(timeout)))
@@ -122,8 +128,8 @@ class CppBackend(Backend):
     """A backend in C++, or a group that is asked like one."""
 
     def __init__(self, native: Any) -> None:
-        self._native = native
-        self._method = native.call_method
+        self._native = _bare(native)
+        self._method = self._native.call_method
         super().__init__(self._method("rank"), self._method("size"))
 
     def name(self) -> str:
@@ -185,7 +191,7 @@ class CppGroup(ProcessGroup):
     """A whole group in C++: it chooses among its backends itself."""
 
     def __init__(self, native: Any) -> None:
-        self._native = native
+        self._native = _bare(native)
         self._asked = CppBackend(native)
         super().__init__(self._asked.rank(), self._asked.size())
 

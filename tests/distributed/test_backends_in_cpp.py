@@ -70,7 +70,10 @@ def test_collectives_of_ranks(extension: Any, backend: str, tmp_path: Path) -> N
     run(2, collectives, backend, str(tmp_path / "store"), setup=False)
 
 
-def test_work_and_its_future(extension: Any) -> None:
+@pytest.mark.parametrize("with_programs", [False, True])
+def test_work_and_its_future(extension: Any, with_programs: bool) -> None:
+    if with_programs:  # then objects of C++ have a face
+        taeda.jit.script(taeda.nn.ReLU())
     alone("by_store")
     work = dist.all_reduce(x := taeda.ones(2), async_op=True)
     assert work.get_future().then(lambda future: future.value()[0] * 2).wait().tolist() == [2.0, 2.0]
