@@ -96,7 +96,7 @@ void put_calls(torch::class_<T>& type) {
 
 void put_work() {
   using Self = c10::intrusive_ptr<Work>;
-  torch::class_<Work>("c10d", "Work")
+  torch::class_<Work>("c10d_cpp", "Work")
       .def("wait", [](Self self, int64_t timeout) { return self->wait(std::chrono::milliseconds(timeout)); })
       .def("is_completed", [](Self self) { return self->isCompleted(); })
       .def("is_success", [](Self self) { return self->isSuccess(); })
@@ -118,13 +118,14 @@ void put_work() {
       });
 }
 
-// Classes are known by name; made when the first object of one goes to Python.
+// Made when the first object of one goes to Python. The names that schemas of collectives have are those of Python's
+// groups.
 void know_classes() {
   static const bool known = [] {
     put_work();
-    torch::class_<Backend> backend("c10d", "Backend");
+    torch::class_<Backend> backend("c10d_cpp", "Backend");
     put_calls(backend);
-    torch::class_<ProcessGroup> group("c10d", "ProcessGroup");
+    torch::class_<ProcessGroup> group("c10d_cpp", "ProcessGroup");
     put_calls(group);
     return true;
   }();
