@@ -12,7 +12,7 @@ from taeda import _C
 from taeda.distributed._backend_class import CALLS, Backend, ProcessGroup
 from taeda.distributed._reduce_op import ReduceOp, factor_of
 from taeda.distributed._store import Store, _NativeStore
-from taeda.distributed._work import Work, milliseconds
+from taeda.distributed._work import Work, WorkFuture, milliseconds
 from taeda.futures import Future
 
 
@@ -64,29 +64,15 @@ class CppWork(Work):
         return float(self._call("duration"))
 
     def get_future(self) -> Future[Any]:
-        return _WorkFuture(self)
+        return _CppFuture(self)
+
+    def _then(self, callback: Callable[[], Any]) -> None:
+        """Has it called in a thread that may wait for this."""
+        threading.Thread(target=callback, daemon=True, name="taeda-cpp-work").start()
 
 
-class _WorkFuture(Future[Any]):
-    """Is done when the work's future is; callbacks of one that is not yet done run in a thread that waits for it."""
-
-    def __init__(self, work: CppWork) -> None:
-        super().__init__()
-        self._work = work
-        self._waited = False
-
-    def done(self) -> bool:
-        if not self._done and self._work.is_completed():
-            self._settle()
-        return self._done
-
-    def wait(self) -> Any:
-        self._settle()
-        return self._get()
-
-    def value(self) -> Any:
-        self.done()
-        return super().value()
+class _CppFuture(WorkFuture):
+    """Of the value of the backend's own future."""
 
     def _settle(self) -> None:
         value, error = None, None
@@ -97,17 +83,6 @@ class _WorkFuture(Future[Any]):
         with self._condition:
             if not self._done:
                 self._value, self._error, self._done = value, error, True
-
-    def _when_done(self, callback: Callable[[Future[Any]], Any]) -> None:
-        if self.done():
-            callback(self)
-            return
-
-        def run() -> None:
-            self._settle()
-            callback(self)
-
-        threading.Thread(target=run, daemon=True, name="taeda-cpp-work").start()
 
 
 def _packed(opts: Any) -> list[int]:

@@ -107,16 +107,20 @@ class EngineWork(Work):
         return cast("BaseException | None", self._handle.error())
 
     def get_future(self) -> Future[Any]:
-        return _WorkFuture(self)
+        return WorkFuture(self)
 
     def source_rank(self) -> int:
         return cast(int, self._handle.source_rank())
 
+    def _then(self, callback: Callable[[], Any]) -> None:
+        """Has it called when this is done, in a thread that may wait."""
+        self._handle.then(callback)
 
-class _WorkFuture(Future[Any]):
+
+class WorkFuture(Future[Any]):
     """Is done when the work is, without anybody's help: a callback may wait for it."""
 
-    def __init__(self, work: EngineWork) -> None:
+    def __init__(self, work: Any) -> None:
         super().__init__()
         self._work = work
 
@@ -154,7 +158,7 @@ class _WorkFuture(Future[Any]):
             self._settle()
             callback(self)
 
-        self._work._handle.then(run)
+        self._work._then(run)
 
 
 def milliseconds(timeout: timedelta | None) -> int:

@@ -36,28 +36,6 @@ void Backend::absent(const char* what) const {
 #define TAEDA_ABSENT(R, name, ...) \
   R Backend::name(__VA_ARGS__) { absent(#name); }
 TAEDA_ABSENT(c10::intrusive_ptr<Backend::Options>, getBackendOptions)
-TAEDA_ABSENT(Backend::WorkPtr, broadcast, Tensors&, const BroadcastOptions&)
-TAEDA_ABSENT(Backend::WorkPtr, allreduce, Tensors&, const AllreduceOptions&)
-TAEDA_ABSENT(Backend::WorkPtr, allreduce_sparse, Tensors&, const AllreduceOptions&)
-TAEDA_ABSENT(Backend::WorkPtr, allreduce_coalesced, Tensors&, const AllreduceCoalescedOptions&)
-TAEDA_ABSENT(Backend::WorkPtr, reduce, Tensors&, const ReduceOptions&)
-TAEDA_ABSENT(Backend::WorkPtr, allgather, std::vector<Tensors>&, Tensors&, const AllgatherOptions&)
-TAEDA_ABSENT(Backend::WorkPtr, _allgather_base, at::Tensor&, at::Tensor&, const AllgatherOptions&)
-TAEDA_ABSENT(Backend::WorkPtr, allgather_coalesced, std::vector<Tensors>&, Tensors&, const AllgatherOptions&)
-TAEDA_ABSENT(Backend::WorkPtr, allgather_into_tensor_coalesced, Tensors&, Tensors&, const AllgatherOptions&)
-TAEDA_ABSENT(Backend::WorkPtr, gather, std::vector<Tensors>&, Tensors&, const GatherOptions&)
-TAEDA_ABSENT(Backend::WorkPtr, scatter, Tensors&, std::vector<Tensors>&, const ScatterOptions&)
-TAEDA_ABSENT(Backend::WorkPtr, reduce_scatter, Tensors&, std::vector<Tensors>&, const ReduceScatterOptions&)
-TAEDA_ABSENT(Backend::WorkPtr, _reduce_scatter_base, at::Tensor&, at::Tensor&, const ReduceScatterOptions&)
-TAEDA_ABSENT(Backend::WorkPtr, reduce_scatter_tensor_coalesced, Tensors&, Tensors&, const ReduceScatterOptions&)
-TAEDA_ABSENT(Backend::WorkPtr, alltoall_base, at::Tensor&, at::Tensor&, std::vector<int64_t>&, std::vector<int64_t>&,
-             const AllToAllOptions&)
-TAEDA_ABSENT(Backend::WorkPtr, alltoall, Tensors&, Tensors&, const AllToAllOptions&)
-TAEDA_ABSENT(Backend::WorkPtr, send, Tensors&, int, int)
-TAEDA_ABSENT(Backend::WorkPtr, recv, Tensors&, int, int)
-TAEDA_ABSENT(Backend::WorkPtr, recvAnysource, Tensors&, int)
-TAEDA_ABSENT(Backend::WorkPtr, barrier, const BarrierOptions&)
-TAEDA_ABSENT(void, monitoredBarrier, const BarrierOptions&, bool)
 TAEDA_ABSENT(void, startCoalescing)
 TAEDA_ABSENT(Backend::WorkPtr, endCoalescing)
 TAEDA_ABSENT(c10::intrusive_ptr<Backend>, split, const c10::intrusive_ptr<Store>&, const std::vector<int>&,

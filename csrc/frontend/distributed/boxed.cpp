@@ -6,8 +6,8 @@ namespace c10d::detail {
 
 namespace {
 
-using Tensors = Backend::Tensors;
-using WorkPtr = Backend::WorkPtr;
+using Tensors = Collectives::Tensors;
+using WorkPtr = Collectives::WorkPtr;
 using Factor = std::optional<at::Tensor>;
 // Options as numbers: root's rank, root's tensor, reduction, timeout in ms, whether to return at once.
 using Packed = std::vector<int64_t>;
@@ -26,19 +26,19 @@ Options unpacked(const Packed& packed, const Factor& factor = std::nullopt) {
 
 // A collective of one argument, of two, or of four, and its options.
 template <class T, class A, class Options>
-void put(torch::class_<T>& type, const char* name, WorkPtr (T::*run)(A&, const Options&)) {
+void put(torch::class_<T>& type, const char* name, WorkPtr (Collectives::*run)(A&, const Options&)) {
   type.def(name, [run](c10::intrusive_ptr<T> self, A a, Packed packed, Factor factor) {
     return ((*self).*run)(a, unpacked<Options>(packed, factor));
   });
 }
 template <class T, class A, class B, class Options>
-void put(torch::class_<T>& type, const char* name, WorkPtr (T::*run)(A&, B&, const Options&)) {
+void put(torch::class_<T>& type, const char* name, WorkPtr (Collectives::*run)(A&, B&, const Options&)) {
   type.def(name, [run](c10::intrusive_ptr<T> self, A a, B b, Packed packed, Factor factor) {
     return ((*self).*run)(a, b, unpacked<Options>(packed, factor));
   });
 }
 template <class T, class A, class B, class C, class E, class Options>
-void put(torch::class_<T>& type, const char* name, WorkPtr (T::*run)(A&, B&, C&, E&, const Options&)) {
+void put(torch::class_<T>& type, const char* name, WorkPtr (Collectives::*run)(A&, B&, C&, E&, const Options&)) {
   type.def(name, [run](c10::intrusive_ptr<T> self, A a, B b, C c, E d, Packed packed, Factor factor) {
     return ((*self).*run)(a, b, c, d, unpacked<Options>(packed, factor));
   });
@@ -48,7 +48,7 @@ void put(torch::class_<T>& type, const char* name, WorkPtr (T::*run)(A&, B&, C&,
 template <class T>
 void put_calls(torch::class_<T>& type) {
   using Self = c10::intrusive_ptr<T>;
-#define TAEDA_PUT(name) put(type, #name, &T::name)
+#define TAEDA_PUT(name) put(type, #name, &Collectives::name)
   TAEDA_PUT(broadcast);
   TAEDA_PUT(allreduce);
   TAEDA_PUT(allreduce_coalesced);

@@ -7,8 +7,8 @@ namespace c10d {
 using ::taeda::distributed::Collective;
 using ::taeda::distributed::ReduceKind;
 using ::taeda::distributed::Task;
-using Tensors = Backend::Tensors;
-using WorkPtr = Backend::WorkPtr;
+using Tensors = Collectives::Tensors;
+using WorkPtr = Collectives::WorkPtr;
 
 namespace {
 

@@ -65,86 +65,8 @@ void ProcessGroup::setGroupDesc(const std::string& description) {
   for (const auto& [type, backend] : by_type_) backend->setGroupDesc(description);
 }
 
-// --- The backend of the first tensor
-Backend& ProcessGroup::of(const at::Tensor& tensor) const { return *getBackend(tensor.device().type()); }
-Backend& ProcessGroup::of(const Tensors& tensors) const {
-  return tensors.empty() ? *getDefaultBackend() : of(tensors[0]);
-}
-Backend& ProcessGroup::of(const std::vector<Tensors>& lists) const {
-  return lists.empty() ? *getDefaultBackend() : of(lists[0]);
-}
-
-ProcessGroup::WorkPtr ProcessGroup::broadcast(Tensors& tensors, const BroadcastOptions& opts) {
-  return of(tensors).broadcast(tensors, opts);
-}
-ProcessGroup::WorkPtr ProcessGroup::allreduce(Tensors& tensors, const AllreduceOptions& opts) {
-  const bool sparse = !tensors.empty() && tensors[0].is_sparse() && opts.sparseIndices.has_value();
-  return sparse ? of(tensors).allreduce_sparse(tensors, opts) : of(tensors).allreduce(tensors, opts);
-}
-ProcessGroup::WorkPtr ProcessGroup::allreduce_coalesced(Tensors& tensors, const AllreduceCoalescedOptions& opts) {
-  return of(tensors).allreduce_coalesced(tensors, opts);
-}
-ProcessGroup::WorkPtr ProcessGroup::reduce(Tensors& tensors, const ReduceOptions& opts) {
-  return of(tensors).reduce(tensors, opts);
-}
-ProcessGroup::WorkPtr ProcessGroup::allgather(std::vector<Tensors>& outputs, Tensors& inputs,
-                                              const AllgatherOptions& opts) {
-  return of(inputs).allgather(outputs, inputs, opts);
-}
-ProcessGroup::WorkPtr ProcessGroup::_allgather_base(at::Tensor& output, at::Tensor& input,
-                                                    const AllgatherOptions& opts) {
-  return of(input)._allgather_base(output, input, opts);
-}
-ProcessGroup::WorkPtr ProcessGroup::allgather_coalesced(std::vector<Tensors>& output_lists, Tensors& inputs,
-                                                        const AllgatherOptions& opts) {
-  return of(inputs).allgather_coalesced(output_lists, inputs, opts);
-}
-ProcessGroup::WorkPtr ProcessGroup::allgather_into_tensor_coalesced(Tensors& outputs, Tensors& inputs,
-                                                                    const AllgatherOptions& opts) {
-  return of(inputs).allgather_into_tensor_coalesced(outputs, inputs, opts);
-}
-ProcessGroup::WorkPtr ProcessGroup::gather(std::vector<Tensors>& outputs, Tensors& inputs, const GatherOptions& opts) {
-  return of(inputs).gather(outputs, inputs, opts);
-}
-ProcessGroup::WorkPtr ProcessGroup::scatter(Tensors& outputs, std::vector<Tensors>& inputs,
-                                            const ScatterOptions& opts) {
-  return of(outputs).scatter(outputs, inputs, opts);
-}
-ProcessGroup::WorkPtr ProcessGroup::reduce_scatter(Tensors& outputs, std::vector<Tensors>& inputs,
-                                                   const ReduceScatterOptions& opts) {
-  return of(outputs).reduce_scatter(outputs, inputs, opts);
-}
-ProcessGroup::WorkPtr ProcessGroup::_reduce_scatter_base(at::Tensor& output, at::Tensor& input,
-                                                         const ReduceScatterOptions& opts) {
-  return of(input)._reduce_scatter_base(output, input, opts);
-}
-ProcessGroup::WorkPtr ProcessGroup::reduce_scatter_tensor_coalesced(Tensors& outputs, Tensors& inputs,
-                                                                    const ReduceScatterOptions& opts) {
-  return of(inputs).reduce_scatter_tensor_coalesced(outputs, inputs, opts);
-}
-ProcessGroup::WorkPtr ProcessGroup::alltoall_base(at::Tensor& output, at::Tensor& input,
-                                                  std::vector<int64_t>& output_split_sizes,
-                                                  std::vector<int64_t>& input_split_sizes,
-                                                  const AllToAllOptions& opts) {
-  return of(input).alltoall_base(output, input, output_split_sizes, input_split_sizes, opts);
-}
-ProcessGroup::WorkPtr ProcessGroup::alltoall(Tensors& outputs, Tensors& inputs, const AllToAllOptions& opts) {
-  return of(inputs).alltoall(outputs, inputs, opts);
-}
-ProcessGroup::WorkPtr ProcessGroup::send(Tensors& tensors, int dstRank, int tag) {
-  return of(tensors).send(tensors, dstRank, tag);
-}
-ProcessGroup::WorkPtr ProcessGroup::recv(Tensors& tensors, int srcRank, int tag) {
-  return of(tensors).recv(tensors, srcRank, tag);
-}
-ProcessGroup::WorkPtr ProcessGroup::recvAnysource(Tensors& tensors, int tag) {
-  return of(tensors).recvAnysource(tensors, tag);
-}
-ProcessGroup::WorkPtr ProcessGroup::barrier(const BarrierOptions& opts) {
-  return (opts.device ? getBackend(opts.device->type()) : getDefaultBackend())->barrier(opts);
-}
-void ProcessGroup::monitoredBarrier(const BarrierOptions& opts, bool waitAllRanks) {
-  getDefaultBackend()->monitoredBarrier(opts, waitAllRanks);
+Collectives& ProcessGroup::serving(const char*, const at::Tensor* tensor) {
+  return tensor ? *getBackend(tensor->device().type()) : *getDefaultBackend();
 }
 
 namespace {

@@ -74,7 +74,8 @@ _FORWARDS = {
     "torch/custom_class.h": "torch/custom_class_detail.h ATen/core/custom_class.h",
     "torch/torch.h": "torch/csrc/api/include/torch/torch.h",
     "torch/all.h": "torch/csrc/api/include/torch/all.h",
-    "torch/jit.h": "torch/csrc/jit/{serialization/import,api/method,api/object,frontend/tracer}.h",
+    "torch/jit.h": "torch/csrc/jit/{serialization/import,api/method,api/object,frontend/tracer}.h "
+    "torch/csrc/api/include/torch/jit.h",
     "torch/nn/pimpl.h": "torch/nn/pimpl-inl.h",
     "torch/autograd.h": "torch/csrc/autograd/{function,autograd,edge,engine,function_hook,cpp_hook,saved_variable}.h "
     "torch/csrc/api/include/torch/autograd.h torch/csrc/autograd/functions/{utils,accumulate_grad}.h",
@@ -87,7 +88,7 @@ _FORWARDS = {
     "ATen/core/TensorAccessor.h": "torch/headeronly/core/TensorAccessor.h",
     "torch/extension.h": "torch/csrc/api/include/torch/extension.h",
     **{f"torch/{name}.h": f"torch/csrc/api/include/torch/{name}.h"
-       for name in ("nn", "optim", "data", "serialize", "jit", "enum", "ordered_dict", "arg", "expanding_array")},
+       for name in ("nn", "optim", "data", "serialize", "enum", "ordered_dict", "arg", "expanding_array")},
     **{f"torch/nn/functional/{name}.h": f"torch/nn/options/{name}.h" for name in (
         "activation", "batchnorm", "conv", "distance", "dropout", "embedding", "fold", "instancenorm", "linear",
         "loss", "normalization", "padding", "pixelshuffle", "pooling", "upsampling", "vision")},

@@ -3,9 +3,8 @@
 #pragma once
 #include <c10/core/Allocator.h>
 #include <torch/csrc/distributed/c10d/debug.h>
-#include <torch/csrc/distributed/c10d/Types.hpp>
+#include <torch/csrc/distributed/c10d/Collectives.hpp>
 #include <torch/csrc/distributed/c10d/Utils.hpp>
-#include <torch/csrc/distributed/c10d/Work.hpp>
 
 #include <unordered_map>
 
@@ -15,7 +14,8 @@ namespace c10d {
 
 enum class ErrorType { SUCCESS, TIMEOUT, COMM_ERROR, REMOTE_ERROR };
 
-class TORCH_API Backend : public torch::CustomClassHolder {
+// What is not overridden raises RuntimeError.
+class TORCH_API Backend : public Collectives {
  public:
   struct TORCH_API Options : torch::CustomClassHolder {
     explicit Options(std::string backend, std::chrono::milliseconds timeout = kBackendDefaultTimeout)
@@ -27,9 +27,6 @@ class TORCH_API Backend : public torch::CustomClassHolder {
     std::vector<uint64_t> global_ranks_in_group;
   };
 
-  using Tensors = std::vector<at::Tensor>;
-  using WorkPtr = c10::intrusive_ptr<Work>;
-
   Backend(int rank, int size) : rank_(rank), size_(size), dist_debug_level_(debug_level()) {}
 
   int getRank() const { return rank_; }
@@ -37,32 +34,6 @@ class TORCH_API Backend : public torch::CustomClassHolder {
   int64_t getID() const { return reinterpret_cast<intptr_t>(this); }
   virtual const std::string getBackendName() const { return "custom"; }
   virtual c10::intrusive_ptr<Options> getBackendOptions();
-
-  // What is not overridden raises RuntimeError.
-  virtual WorkPtr broadcast(Tensors& tensors, const BroadcastOptions& opts = {});
-  virtual WorkPtr allreduce(Tensors& tensors, const AllreduceOptions& opts = {});
-  virtual WorkPtr allreduce_sparse(Tensors& tensors, const AllreduceOptions& opts = {});
-  virtual WorkPtr allreduce_coalesced(Tensors& tensors, const AllreduceCoalescedOptions& opts = {});
-  virtual WorkPtr reduce(Tensors& tensors, const ReduceOptions& opts = {});
-  virtual WorkPtr allgather(std::vector<Tensors>& outputs, Tensors& inputs, const AllgatherOptions& opts = {});
-  virtual WorkPtr _allgather_base(at::Tensor& output, at::Tensor& input, const AllgatherOptions& opts = {});
-  virtual WorkPtr allgather_coalesced(std::vector<Tensors>& output_lists, Tensors& inputs,
-                                      const AllgatherOptions& opts = {});
-  virtual WorkPtr allgather_into_tensor_coalesced(Tensors& outputs, Tensors& inputs, const AllgatherOptions& opts = {});
-  virtual WorkPtr gather(std::vector<Tensors>& outputs, Tensors& inputs, const GatherOptions& opts = {});
-  virtual WorkPtr scatter(Tensors& outputs, std::vector<Tensors>& inputs, const ScatterOptions& opts = {});
-  virtual WorkPtr reduce_scatter(Tensors& outputs, std::vector<Tensors>& inputs, const ReduceScatterOptions& opts = {});
-  virtual WorkPtr _reduce_scatter_base(at::Tensor& output, at::Tensor& input, const ReduceScatterOptions& opts = {});
-  virtual WorkPtr reduce_scatter_tensor_coalesced(Tensors& outputs, Tensors& inputs,
-                                                  const ReduceScatterOptions& opts = {});
-  virtual WorkPtr alltoall_base(at::Tensor& output, at::Tensor& input, std::vector<int64_t>& output_split_sizes,
-                                std::vector<int64_t>& input_split_sizes, const AllToAllOptions& opts = {});
-  virtual WorkPtr alltoall(Tensors& outputs, Tensors& inputs, const AllToAllOptions& opts = {});
-  virtual WorkPtr send(Tensors& tensors, int dstRank, int tag);
-  virtual WorkPtr recv(Tensors& tensors, int srcRank, int tag);
-  virtual WorkPtr recvAnysource(Tensors& tensors, int tag);
-  virtual WorkPtr barrier(const BarrierOptions& opts = {});
-  virtual void monitoredBarrier(const BarrierOptions& opts, bool waitAllRanks = false);
 
   virtual bool supportsSplitting() const { return false; }
   virtual bool supportsCoalescing() const { return false; }
@@ -108,6 +79,7 @@ class TORCH_API Backend : public torch::CustomClassHolder {
   std::string pg_desc_;
   std::function<void(std::shared_ptr<WorkInfo>)> onCompletionHook_;
   std::optional<at::Device> bound_device_id_;
+  Collectives& serving(const char* what, const at::Tensor*) override { absent(what); }
 
  private:
   [[noreturn]] void absent(const char* what) const;

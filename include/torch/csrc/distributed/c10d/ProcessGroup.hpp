@@ -9,14 +9,12 @@ constexpr auto kProcessGroupDefaultTimeout = std::chrono::milliseconds(30 * 60 *
 
 namespace c10d {
 
-class TORCH_API ProcessGroup : public torch::CustomClassHolder {
+// RuntimeError where there is no backend for the device.
+class TORCH_API ProcessGroup : public Collectives {
  public:
   enum BackendType : uint8_t { UNDEFINED, GLOO, NCCL, UCC, MPI, XCCL, CUSTOM };
   static std::string backendTypeToString(const BackendType& type);
   static BackendType strToBackendType(const std::string& name);  // CUSTOM for a name that it does not know
-
-  using Tensors = Backend::Tensors;
-  using WorkPtr = Backend::WorkPtr;
 
   ProcessGroup(int rank, int size) : rank_(rank), size_(size) {}
   ProcessGroup(c10::intrusive_ptr<Store> store, int rank, int size)
@@ -30,37 +28,12 @@ class TORCH_API ProcessGroup : public torch::CustomClassHolder {
   BackendType getBackendType() const { return backendType_; }
   c10::intrusive_ptr<Store> getStore() const { return store_; }
 
-  // RuntimeError without a backend for the device.
-  virtual WorkPtr broadcast(Tensors& tensors, const BroadcastOptions& opts = {});
-  virtual WorkPtr allreduce(Tensors& tensors, const AllreduceOptions& opts = {});
-  virtual WorkPtr allreduce_coalesced(Tensors& tensors, const AllreduceCoalescedOptions& opts = {});
-  virtual WorkPtr reduce(Tensors& tensors, const ReduceOptions& opts = {});
-  virtual WorkPtr allgather(std::vector<Tensors>& outputs, Tensors& inputs, const AllgatherOptions& opts = {});
-  virtual WorkPtr _allgather_base(at::Tensor& output, at::Tensor& input, const AllgatherOptions& opts = {});
   virtual WorkPtr all_gather_single(at::Tensor& output, at::Tensor& input, const AllgatherOptions& opts = {}) {
     return _allgather_base(output, input, opts);
   }
-  virtual WorkPtr allgather_coalesced(std::vector<Tensors>& output_lists, Tensors& inputs,
-                                      const AllgatherOptions& opts = {});
-  virtual WorkPtr allgather_into_tensor_coalesced(Tensors& outputs, Tensors& inputs, const AllgatherOptions& opts = {});
-  virtual WorkPtr gather(std::vector<Tensors>& outputs, Tensors& inputs, const GatherOptions& opts = {});
-  virtual WorkPtr scatter(Tensors& outputs, std::vector<Tensors>& inputs, const ScatterOptions& opts = {});
-  virtual WorkPtr reduce_scatter(Tensors& outputs, std::vector<Tensors>& inputs, const ReduceScatterOptions& opts = {});
-  virtual WorkPtr _reduce_scatter_base(at::Tensor& output, at::Tensor& input, const ReduceScatterOptions& opts = {});
   virtual WorkPtr reduce_scatter_single(at::Tensor& output, at::Tensor& input, const ReduceScatterOptions& opts = {}) {
     return _reduce_scatter_base(output, input, opts);
   }
-  virtual WorkPtr reduce_scatter_tensor_coalesced(Tensors& outputs, Tensors& inputs,
-                                                  const ReduceScatterOptions& opts = {});
-  virtual WorkPtr alltoall_base(at::Tensor& output, at::Tensor& input, std::vector<int64_t>& output_split_sizes,
-                                std::vector<int64_t>& input_split_sizes, const AllToAllOptions& opts = {});
-  virtual WorkPtr alltoall(Tensors& outputs, Tensors& inputs, const AllToAllOptions& opts = {});
-  virtual WorkPtr send(Tensors& tensors, int dstRank, int tag);
-  virtual WorkPtr recv(Tensors& tensors, int srcRank, int tag);
-  virtual WorkPtr recvAnysource(Tensors& tensors, int tag);
-  virtual WorkPtr barrier(const BarrierOptions& opts = {});
-  virtual void monitoredBarrier(const BarrierOptions& opts, bool waitAllRanks = false);
-
   virtual void startCoalescing(c10::DeviceType device) { getBackend(device)->startCoalescing(); }
   virtual WorkPtr endCoalescing(c10::DeviceType device) { return getBackend(device)->endCoalescing(); }
   virtual void setTimeout(std::chrono::milliseconds timeout);
@@ -97,11 +70,9 @@ class TORCH_API ProcessGroup : public torch::CustomClassHolder {
   std::string name_;
   std::string pg_desc_;
   std::optional<at::Device> bound_device_id_;
+  Collectives& serving(const char* what, const at::Tensor* tensor) override;
 
  private:
-  Backend& of(const at::Tensor& tensor) const;
-  Backend& of(const Tensors& tensors) const;
-  Backend& of(const std::vector<Tensors>& lists) const;
   std::map<c10::DeviceType, c10::intrusive_ptr<Backend>> by_device_;
   std::map<BackendType, c10::intrusive_ptr<Backend>> by_type_;
 };
