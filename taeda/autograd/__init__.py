@@ -103,7 +103,9 @@ def _as_tuple(value: Any) -> tuple[Any, ...]:
     """One tensor or GradientEdge, or a sequence of them, as a tuple."""
     if taeda.overrides.is_tensor_like(value) or hasattr(value, "output_nr"):
         return (value,)
-    return tuple(value)
+    from taeda._main.listed import iterated
+
+    return tuple(iterated("taeda.autograd: tensors", value))
 
 
 def _check_shape(grad: Tensor, output: Any, index: int, function: str) -> None:

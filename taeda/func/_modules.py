@@ -7,6 +7,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor, nn
+from taeda._main.listed import iterated
 from taeda.nn.utils.stateless import _functional_call
 
 
@@ -65,7 +66,7 @@ def stack_module_state(models: Sequence[nn.Module]) -> tuple[dict[str, Tensor], 
     Raises:
         RuntimeError: no model, different classes or modes, or parameters that differ in ``requires_grad``.
     """
-    models = list(models)
+    models = iterated("taeda.func.stack_module_state: models", models)
     if not models:
         raise RuntimeError("taeda.func.stack_module_state: needs at least one model")
     if len({model.training for model in models}) > 1:

@@ -7,6 +7,7 @@ from typing import Any
 
 import taeda
 from taeda import _C, Tensor
+from taeda._main.listed import listed
 from taeda.sparse._kernels import reductions
 from taeda.sparse._kernels.pointwise import expanded
 from taeda.sparse._parts import COO, coalesce, coo, is_sparse, marked, values_of
@@ -20,7 +21,7 @@ def sum(input: Tensor, dim: int | Sequence[int] | None = None, dtype: _dtype | N
     """
     if dim is None:
         return values_of(input).sum(dtype=dtype) if is_sparse(input) else input.sum(dtype=dtype)
-    dims = (dim,) if isinstance(dim, int) else tuple(dim)
+    dims = (dim,) if isinstance(dim, int) else tuple(listed("taeda.sparse.sum: dim", dim))
     if not dims:
         return input if dtype is None else input.to(dtype)
     input = coalesce(input) if is_sparse(input) and input.layout == COO else input
@@ -62,6 +63,7 @@ def spdiags(diagonals: Tensor, offsets: Tensor, shape: Sequence[int], layout: _l
     Raises:
         RuntimeError: shapes do not fit together, an offset repeats, or the layout is another.
     """
+    shape = listed("taeda.sparse.spdiags: shape", shape)
     rows = diagonals.unsqueeze(0) if diagonals.dim() == 1 else diagonals
     at = offsets.reshape(1) if offsets.dim() == 0 else offsets
     if rows.dim() != 2 or at.dim() != 1 or at.shape[0] != rows.shape[0] or len(shape) != 2:

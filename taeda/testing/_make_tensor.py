@@ -7,6 +7,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._main.listed import iterated
 from taeda.types import Device
 
 _SMALLEST_INT, _LARGEST_INT = -9, 10
@@ -63,7 +64,7 @@ def make_tensor(
 
 def _sizes(shape: tuple[Any, ...]) -> tuple[int, ...]:
     if len(shape) == 1 and not isinstance(shape[0], int):
-        shape = tuple(shape[0])
+        shape = tuple(iterated("taeda.testing.make_tensor: shape", shape[0]))
     return tuple(int(size) for size in shape)
 
 

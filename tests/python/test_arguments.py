@@ -54,6 +54,12 @@ def test_out_that_is_no_pair(out: Any) -> None:
         lambda it: taeda.tensordot(taeda.ones(2), taeda.ones(2), it), taeda.sym_sum,
         lambda it: taeda.tensordot(taeda.ones(2), taeda.ones(2), [it, it]),
         taeda.ones(2).__deepcopy__, taeda.ones(2).__setstate__, taeda.ones(2).resize,
+        lambda it: taeda.ones(2).backward(inputs=it), taeda.autograd.backward, lambda it: taeda.autograd.grad(it, it),
+        taeda.nn.utils.get_total_norm, lambda it: taeda.nn.utils.clip_grad_norm_(it, 1.0),
+        taeda.func.stack_module_state,
+        lambda it: taeda.sparse.sum(taeda.ones(2, 2).to_sparse(), it),
+        lambda it: taeda.sparse.spdiags(taeda.ones(2), taeda.tensor(0), it),
+        lambda it: taeda.nn.AdaptiveLogSoftmaxWithLoss(2, 9, it),
     ],
 )  # fmt: skip
 def test_items_without_end(call: Any) -> None:

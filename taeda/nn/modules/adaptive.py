@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import taeda
 from taeda import Tensor
+from taeda._main.listed import iterated
 from taeda.nn import functional as F
 from taeda.nn.modules.container import ModuleList, Sequential
 from taeda.nn.modules.linear import Linear
@@ -42,7 +43,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         dtype: _dtype | None = None,
     ) -> None:
         super().__init__()
-        cutoffs = list(cutoffs)
+        cutoffs = iterated("taeda.nn.AdaptiveLogSoftmaxWithLoss: cutoffs", cutoffs)
         if not cutoffs:
             raise ValueError("taeda.nn.AdaptiveLogSoftmaxWithLoss: cutoffs is empty")
         if (

@@ -7,12 +7,13 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._main.listed import iterated
 
 __all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"]
 
 
 def _as_list(tensors: Tensor | Iterable[Tensor]) -> list[Tensor]:
-    return [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    return [tensors] if isinstance(tensors, Tensor) else iterated("taeda.nn.utils: parameters", tensors)
 
 
 def _grads(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:

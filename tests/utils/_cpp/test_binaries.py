@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib.util
 import re
 import shutil
@@ -150,3 +151,14 @@ def test_every_function_that_pytorch_has_is_there() -> None:
     listed = subprocess.run(["nm", "-D", "--defined-only", str(places.library("taeda_torch"))], capture_output=True,
                             text=True, check=True).stdout.split()  # fmt: skip
     assert len(names) > 40 and set(names) - set(listed) == set()
+
+
+@pytest.mark.filterwarnings("ignore:'mkldnn' as a device")
+def test_device_types_have_pytorchs_numbers() -> None:
+    library = ctypes.CDLL(str(places.library("taeda_torch")))
+    names = "cpu cuda mkldnn opengl opencl ideep hip fpga maia xla vulkan - xpu mps meta hpu ve lazy ipu mtia"
+    for number, name in enumerate(f"{names} {torch._C._get_privateuse1_backend_name()}".split()):
+        kind, index = ctypes.c_uint32(), ctypes.c_int32()
+        if name != "-":  # Metal's, which no text stands for
+            assert library.torch_parse_device_string(name.encode(), ctypes.byref(kind), ctypes.byref(index)) == 0
+            assert kind.value == number, name
