@@ -13,6 +13,7 @@ from ranks import SOON, needs_mpi, run
 
 import taeda
 import taeda.distributed as dist
+from taeda.distributed._mpi import find_mpi
 from taeda.utils import cpp_extension
 
 pytest.importorskip("pybind11", reason="extensions need pybind11")
@@ -148,3 +149,21 @@ def test_groups_of_python_in_cpp(extension: Any) -> None:
         extension.backend_name("gloo")
     with pytest.raises(TypeError):
         extension.mean_over(3, taeda.ones(1))
+
+
+def monitored(rank: int, extension: Any, meeting: str) -> str:
+    store = dist.PrefixStore("monitored", dist.FileStore(meeting, 2))
+    try:
+        extension.monitored(store, rank, 2, [10_000, 300] if rank == 0 else [10_000])
+    except RuntimeError as error:
+        return str(error)
+    return "passed"
+
+
+@needs_mpi
+def test_a_monitored_barrier_names_who_did_not_come(
+    extension: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TAEDA_MPI", str(find_mpi()))
+    late, punctual = run(2, monitored, extension, str(tmp_path / "store"), setup=False)
+    assert "within 300 ms rank 1 did not come" in late and punctual == "passed"

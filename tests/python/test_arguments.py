@@ -59,7 +59,7 @@ def test_out_that_is_no_pair(out: Any) -> None:
         taeda.func.stack_module_state,
         lambda it: taeda.sparse.sum(taeda.ones(2, 2).to_sparse(), it),
         lambda it: taeda.sparse.spdiags(taeda.ones(2), taeda.tensor(0), it),
-        lambda it: taeda.nn.AdaptiveLogSoftmaxWithLoss(2, 9, it),
+        lambda it: taeda.nn.AdaptiveLogSoftmaxWithLoss(2, 9, it), taeda.nn.LayerNorm, taeda.nn.RMSNorm,
     ],
 )  # fmt: skip
 def test_items_without_end(call: Any) -> None:

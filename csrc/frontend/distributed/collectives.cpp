@@ -7,15 +7,18 @@ using Tensors = Collectives::Tensors;
 using WorkPtr = Collectives::WorkPtr;
 
 namespace {
-// The first tensor within; null if there is none.
-const at::Tensor* first(const at::Tensor& tensor) { return &tensor; }
-const at::Tensor* first(const Tensors& tensors) { return tensors.empty() ? nullptr : &tensors[0]; }
-const at::Tensor* first(const std::vector<Tensors>& lists) { return lists.empty() ? nullptr : first(lists[0]); }
+// Of the first tensor within.
+using Device = std::optional<c10::DeviceType>;
+Device device_of(const at::Tensor& tensor) { return tensor.device().type(); }
+template <class T>
+Device device_of(const std::vector<T>& list) {
+  return list.empty() ? std::nullopt : device_of(list[0]);
+}
 }  // namespace
 
 // With lists at the root alone, what each rank has says the device.
 #define TAEDA_SERVED(name, of, parameters, ...) \
-  WorkPtr Collectives::name parameters { return serving(#name, first(of)).name(__VA_ARGS__); }
+  WorkPtr Collectives::name parameters { return serving(#name, device_of(of)).name(__VA_ARGS__); }
 TAEDA_SERVED(broadcast, tensors, (Tensors & tensors, const BroadcastOptions& opts), tensors, opts)
 TAEDA_SERVED(allreduce, tensors, (Tensors & tensors, const AllreduceOptions& opts), tensors, opts)
 TAEDA_SERVED(allreduce_sparse, tensors, (Tensors & tensors, const AllreduceOptions& opts), tensors, opts)
@@ -51,12 +54,10 @@ TAEDA_SERVED(recvAnysource, tensors, (Tensors & tensors, int tag), tensors, tag)
 #undef TAEDA_SERVED
 
 WorkPtr Collectives::barrier(const BarrierOptions& opts) {
-  at::Tensor place;  // of the device that was named
-  if (opts.device) place = at::empty({0}, at::TensorOptions().device(*opts.device));
-  return serving("barrier", opts.device ? &place : nullptr).barrier(opts);
+  return serving("barrier", opts.device ? Device(opts.device->type()) : std::nullopt).barrier(opts);
 }
 void Collectives::monitoredBarrier(const BarrierOptions& opts, bool waitAllRanks) {
-  serving("monitoredBarrier", nullptr).monitoredBarrier(opts, waitAllRanks);
+  serving("monitoredBarrier", std::nullopt).monitoredBarrier(opts, waitAllRanks);
 }
 
 }  // namespace c10d

@@ -65,8 +65,8 @@ void ProcessGroup::setGroupDesc(const std::string& description) {
   for (const auto& [type, backend] : by_type_) backend->setGroupDesc(description);
 }
 
-Collectives& ProcessGroup::serving(const char*, const at::Tensor* tensor) {
-  return tensor ? *getBackend(tensor->device().type()) : *getDefaultBackend();
+Collectives& ProcessGroup::serving(const char*, std::optional<c10::DeviceType> device) {
+  return device ? *getBackend(*device) : *getDefaultBackend();
 }
 
 namespace {

@@ -105,13 +105,6 @@ namespace {
 class FutureWork final : public Work {
  public:
   explicit FutureWork(c10::intrusive_ptr<c10::ivalue::Future> future) : future_(std::move(future)) {}
-  bool isCompleted() override { return future_->completed(); }
-  bool isSuccess() const override { return future_->hasValue(); }
-  std::exception_ptr exception() const override { return future_->exception_ptr(); }
-  bool wait(std::chrono::milliseconds) override {
-    future_->waitAndThrow();
-    return true;
-  }
   std::vector<at::Tensor> result() override {
     const c10::IValue& value = future_->constValue();
     if (value.isTensor()) return {value.toTensor()};
@@ -126,7 +119,9 @@ class FutureWork final : public Work {
 }  // namespace
 
 c10::intrusive_ptr<Work> Work::create_from_future(const c10::intrusive_ptr<c10::ivalue::Future>& future) {
-  return c10::make_intrusive<FutureWork>(future);
+  c10::intrusive_ptr<Work> work = c10::make_intrusive<FutureWork>(future);
+  future->addCallback([work](c10::ivalue::Future& done) { work->finish(done.exception_ptr()); });
+  return work;
 }
 
 }  // namespace c10d

@@ -6,6 +6,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._main.listed import iterated
 from taeda.nn import functional as F
 from taeda.nn import init
 from taeda.nn.modules.module import Module
@@ -77,7 +78,7 @@ class LayerNorm(Module):
         super().__init__()
         if isinstance(normalized_shape, int):
             normalized_shape = (normalized_shape,)
-        self.normalized_shape = tuple(normalized_shape)
+        self.normalized_shape = tuple(iterated("taeda.nn.LayerNorm: normalized_shape", normalized_shape))
         self.eps = eps
         self.elementwise_affine = elementwise_affine
         for name, wanted in (("weight", elementwise_affine), ("bias", elementwise_affine and bias)):
@@ -182,7 +183,7 @@ class RMSNorm(Module):
         super().__init__()
         if isinstance(normalized_shape, int):
             normalized_shape = (normalized_shape,)
-        self.normalized_shape = tuple(normalized_shape)
+        self.normalized_shape = tuple(iterated("taeda.nn.RMSNorm: normalized_shape", normalized_shape))
         self.eps = eps
         self.elementwise_affine = elementwise_affine
         weight = taeda.empty(self.normalized_shape, device=device, dtype=dtype) if elementwise_affine else None

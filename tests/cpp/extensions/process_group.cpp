@@ -7,6 +7,7 @@
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
 namespace {
@@ -185,6 +186,15 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   m.def("described", [](const c10::intrusive_ptr<c10d::ProcessGroup>& group) {
     return py::make_tuple(group->getRank(), group->getSize(), group->getGroupName(), group->getBackendName(),
                           group->getStore());
+  });
+  m.def("monitored", [](const c10::intrusive_ptr<Store>& store, int rank, int size, std::vector<int64_t> limits) {
+    py::gil_scoped_release unlocked;
+    c10d::ProcessGroupGloo group(store, rank, size);
+    for (int64_t limit : limits) {
+      c10d::BarrierOptions opts;
+      opts.timeout = std::chrono::milliseconds(limit);
+      group.monitoredBarrier(opts);
+    }
   });
   m.def("hash_store", [] { return c10::make_intrusive<c10d::HashStore>(); });
   m.def("backend_name", [](const c10::intrusive_ptr<c10d::Backend>& backend) { return backend->getBackendName(); });

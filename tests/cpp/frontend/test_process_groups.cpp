@@ -115,6 +115,13 @@ TEST(futures) {
   auto after = failing->thenAsync([&](Future&) { return failing; }, c10::IntType::get());
   CHECK_ERROR(after->value(), Value, "no luck");
 
+  auto open_work = Work::create_from_future(c10::make_intrusive<Future>(c10::ListType::ofTensors()));
+  CHECK(!open_work->isCompleted());
+  CHECK_ERROR(open_work->wait(milliseconds(5)), Runtime, "within 5 ms");
+  open_work->getFuture()->markCompleted(Tensors{torch::ones(1)});
+  CHECK(open_work->wait() && open_work->isSuccess() && open_work->result().size() == 1);
+  CHECK_ERROR(Work::create_from_future(failing)->wait(), Value, "no luck");
+
   c10::IValue boxed = future;
   CHECK(boxed.isFuture() && boxed.toFuture() == future && !c10::IValue(3).isFuture());
   c10::List<c10::intrusive_ptr<Future>> many({future, twice});
@@ -194,6 +201,17 @@ TEST(collectives_of_threads) {
     backend._allgather_base(whole, own[0])->wait();
     backend._reduce_scatter_base(part, whole)->wait();
     CHECK(whole.equal(torch::arange(3.f)) && part.item<float>() == 3.f * rank);
+    std::vector<Tensors> of_ranks{{torch::empty(1)}, {torch::empty(1)}, {torch::empty(1)}};
+    backend.allgather_coalesced(of_ranks, own)->wait();
+    CHECK(of_ranks[1][0].item<float>() == 1 && of_ranks[2][0].item<float>() == 2);
+    Tensors wholes{torch::empty(3), torch::empty(6)}, parts{own[0], torch::full({2}, float(rank))};
+    backend.allgather_into_tensor_coalesced(wholes, parts)->wait();
+    CHECK(wholes[0].equal(whole) && wholes[1].equal(torch::tensor({0.f, 0.f, 1.f, 1.f, 2.f, 2.f})));
+    ReduceOptions halves;
+    halves.reduceOp = makePreMulSum(torch::tensor(0.5));
+    Tensors half{torch::full({2}, 2.f)};
+    backend.reduce(half, halves)->wait();
+    CHECK(half[0].equal(torch::full({2}, rank == 0 ? 3.f : 2.f)));
     std::vector<Tensors> at_root = rank == 0 ? gathered : std::vector<Tensors>();
     backend.gather(at_root, own)->wait();
     Tensors got{torch::empty(1)};

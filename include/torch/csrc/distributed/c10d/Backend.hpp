@@ -79,7 +79,7 @@ class TORCH_API Backend : public Collectives {
   std::string pg_desc_;
   std::function<void(std::shared_ptr<WorkInfo>)> onCompletionHook_;
   std::optional<at::Device> bound_device_id_;
-  Collectives& serving(const char* what, const at::Tensor*) override { absent(what); }
+  Collectives& serving(const char* what, std::optional<c10::DeviceType>) override { absent(what); }
 
  private:
   [[noreturn]] void absent(const char* what) const;

@@ -37,8 +37,8 @@ class TORCH_API Collectives : public torch::CustomClassHolder {
   virtual void monitoredBarrier(const BarrierOptions& opts, bool waitAllRanks = false);
 
  protected:
-  // Who does `what` with tensors like this one; null where there is none. Raises where nobody does.
-  virtual Collectives& serving(const char* what, const at::Tensor* tensor) = 0;
+  // Who does `what` with tensors of the device; of any where none is said. Raises where nobody does.
+  virtual Collectives& serving(const char* what, std::optional<c10::DeviceType> device) = 0;
 };
 
 }  // namespace c10d

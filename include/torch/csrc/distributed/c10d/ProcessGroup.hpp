@@ -70,7 +70,7 @@ class TORCH_API ProcessGroup : public Collectives {
   std::string name_;
   std::string pg_desc_;
   std::optional<at::Device> bound_device_id_;
-  Collectives& serving(const char* what, const at::Tensor* tensor) override;
+  Collectives& serving(const char* what, std::optional<c10::DeviceType> device) override;
 
  private:
   std::map<c10::DeviceType, c10::intrusive_ptr<Backend>> by_device_;
