@@ -47,7 +47,7 @@ lint: build $(VENV)/ready-lint
 docs: build $(VENV)/ready-docs
 	$(BIN)/python tools/docs.py
 
-cpp-test: $(VENV)/ready-build
+cpp-test: $(VENV)/ready-build $(VENV)/ready-test
 	$(BIN)/python tools/build.py --cpp-test
 
 sanitize: $(VENV)/ready-build $(VENV)/ready-test
