@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import pickle
 import signal
 import socket
+import sys
 import time
 import traceback
 from collections.abc import Callable
@@ -65,6 +67,7 @@ def _start(rank: int, size: int, port: int, pipes: Any, function: Any, arguments
     if child:
         return child
     try:
+        faulthandler.dump_traceback_later(LIMIT - 5, file=sys.__stderr__)  # where it hangs, should it
         os.environ |= {"RANK": str(rank), "WORLD_SIZE": str(size), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
         try:
             if setup:
