@@ -124,11 +124,19 @@ class Parser {
   }
 
   // --- Types
+  // Of types within types there are a few; a text that goes on would fill the stack.
+  void check_depth(int depth) {
+    if (depth > 64) wrong("at most 64 types in each other");
+  }
+
   // Reads a type with what a schema says beside it; of types within types only the type is kept.
   void type(SchemaArgument& into) {
+    check_depth(++depth_);
     into.type = base();
+    --depth_;
     alias(into);
-    for (bool is_list = false;;) {
+    bool is_list = false;
+    for (int depth = depth_;; check_depth(++depth)) {
       if (take("?")) {
         into.type = optional_type(into.type);
         is_list = false;
@@ -205,7 +213,7 @@ class Parser {
     if (name == "List") return list_type(parts(1)[0]);
     if (name == "Tuple") return tuple_type(parts(0));
     if (name == "Enum" && take("<")) {
-      TypePtr type = base();
+      TypePtr type = inner();
       expect(">");
       return type;
     }
@@ -495,6 +503,7 @@ class Parser {
 
   std::string_view text_, what_;
   size_t at_ = 0;
+  int depth_ = 0;  // of types in each other
 };
 
 }  // namespace

@@ -128,6 +128,7 @@ size_t count_word(Lines& lines) {
 }  // namespace
 
 TypePtr read_type(Lines& lines) {
+  Lines::Nested nested(lines);
   if (lines.take("list")) return list_type(read_type(lines));
   if (lines.take("optional")) return optional_type(read_type(lines));
   if (lines.take("future")) return future_type(read_type(lines));
@@ -186,6 +187,7 @@ Value read_dict(Lines& lines, std::span<const Value> externals) {
 }  // namespace
 
 Value read_literal(Lines& lines, std::span<const Value> externals) {
+  Lines::Nested nested(lines);
   if (lines.take("None")) return Value();
   if (lines.take("True")) return true;
   if (lines.take("False")) return false;

@@ -26,6 +26,19 @@ class Lines {
   void expect_end() const;
   [[noreturn]] void fail(std::string_view why) const;
 
+  // While a type or value is read that may have others in it.
+  class Nested {
+   public:
+    explicit Nested(Lines& lines) : depth_(lines.depth_) {
+      if (depth_ == 256) lines.fail("its types or values lie in each other without end");
+      ++depth_;
+    }
+    ~Nested() { --depth_; }
+
+   private:
+    int& depth_;
+  };
+
  private:
   struct Word {
     std::string text;
@@ -35,6 +48,7 @@ class Lines {
   std::string_view rest_;
   std::vector<Word> words_;
   size_t at_ = 0, number_ = 0;
+  int depth_ = 0;
   bool again_ = false;
 };
 

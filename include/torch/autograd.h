@@ -1,5 +1,6 @@
 // Gradients: functions of one's own, grad and backward.
 #pragma once
+#include <ATen/record_function.h>
 #include <torch/csrc/autograd/anomaly_mode.h>
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/csrc/autograd/variable.h>

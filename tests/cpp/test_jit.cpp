@@ -1,6 +1,7 @@
 // Programs run without Python: from text, and as archives that are damaged.
 #include <fstream>
 
+#include "jit/archive/inflate.h"
 #include "jit/code.h"
 #include "jit/error.h"
 #include "taeda/jit/module.h"
@@ -90,4 +91,22 @@ TEST(a_file_that_is_no_archive_is_refused) {
     std::ofstream(path, std::ios::binary) << text;
     CHECK_ERROR(jit::load(path), Runtime, path);
   }
+}
+
+// What zlib made of three texts: stored, with the codes that all know, and with codes of its own.
+TEST(records_that_are_compressed) {
+  using std::string_view_literals::operator""sv;
+  CHECK(jit::inflate("\001\003\000\374\377\141\142\143"sv, 3) == "abc");
+  CHECK(jit::inflate("\113\114\204\201\244\144\010\004\000"sv, 18) == "aaaaaaaaaabcbcbcbc");
+  constexpr std::string_view kOwn =
+      "\335\214\267\021\300\060\020\200\146\345\163\330\277\227\354\363\024\356\050\000\304\047\314\350\152\102\360\255"
+      "\254\005\115\231\246\042\212\304\332\125\235\175\201\064\265\374\214\141\346\151\156\272\053\301\277\147\007"sv;
+  std::string own;
+  for (int i = 0; i < 300; ++i) own += static_cast<char>(i % 7 * i % 11 + 'a');
+  CHECK(jit::inflate(kOwn, 300) == own);
+  for (size_t size : {0, 299, 301}) CHECK_ERROR(jit::inflate(kOwn, size), Runtime, "cannot be decompressed");
+  for (size_t cut = 0; cut < kOwn.size(); ++cut)
+    CHECK_ERROR(jit::inflate(kOwn.substr(0, cut), 300), Runtime, "cannot be decompressed");
+  for (std::string_view bad : {"\007"sv, "\001\003\000\374\376abc"sv, "\003\002\000"sv, "\005\340\377\377\377\377"sv})
+    CHECK_ERROR(jit::inflate(bad, 3), Runtime, "cannot be decompressed");
 }

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import enum
 import importlib.util
+import inspect
 import shutil
 import subprocess
+import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +69,30 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(ROOT / "examples/cpp_run/main.cpp", tmp_path_factory.mktemp("cpp") / "cpp_run", "-ltaeda")
 
 
+# A module of data alone, made here; and what it reads of one of another's.
+DATA = """#include <torch/script.h>
+#include <iostream>
+int main(int, char** words) {
+  torch::jit::Module net("Made"), part("Part");
+  part.register_attribute("names", c10::ListType::create(c10::StringType::get()), c10::List<std::string>({"a", "b"}));
+  part.register_attribute("counts", c10::DictType::create(c10::StringType::get(), c10::IntType::get()),
+                          c10::Dict<std::string, int64_t>());
+  net.register_parameter("weight", torch::ones({2}), false);
+  net.register_buffer("steps", torch::arange(3));
+  net.register_module("part", part);
+  net.save(words[1]);
+  torch::jit::Module held = torch::jit::load(words[2]);
+  for (const auto& each : held.named_parameters()) std::cout << each.name << " ";
+  std::cout << held.attr("title") << " " << held.attr("words") << " " << held.attr("pairs").toGenericDict().at("x");
+  try {
+    held.forward({torch::ones(3)});
+  } catch (const c10::Error& error) {
+    std::cout << " " << error.what_without_backtrace();
+  }
+}
+"""
+
+
 def run(program: Path, *words: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run([program, *map(str, words)], capture_output=True, text=True)
 
@@ -105,6 +132,14 @@ def test_what_fails_is_told(program: Path, tmp_path: Path) -> None:
     place = data.index(b"taeda-program") + 40
     path.write_bytes(data[:place] + b"?" + data[place + 1 :])
     assert "check sum" in run(program, path, 5, 3).stderr
+
+
+def test_compressed_records(program: Path, tmp_path: Path) -> None:
+    path, packed = _saved(Net().eval(), tmp_path), tmp_path / "packed.pt"
+    with zipfile.ZipFile(path) as records, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as to:
+        for record in records.infolist():
+            to.writestr(record.filename, records.read(record))
+    assert run(program, packed, 5, 3).stdout == run(program, path, 5, 3).stdout != ""
 
 
 class Mood(enum.Enum):
@@ -158,3 +193,42 @@ def test_a_module_that_cpp_saved(tmp_path: Path) -> None:
         assert again(module.tensor(x.tolist())).tolist() == pytest.approx(wanted)
         assert files == {"note": b"from C++"} and again.title == "halved" and again.pairs == {"x": (1, 2.5)}
         assert len(list(again.parameters())) == 1
+
+
+class Data(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(2, 1))
+        self.title, self.words, self.pairs = "plain", ["a", "b"], {"x": (1, 2.5)}
+
+    def forward(self, x):
+        return x
+
+
+def test_modules_of_data_alone(tmp_path: Path) -> None:
+    source = tmp_path / "data.cpp"
+    source.write_text(DATA)
+    program = build(source, tmp_path / "data", "-ltaeda_torch", "-ltaeda", "-O0")
+    torch.jit.script(Data()).save(tmp_path / "data.pt")
+    with zipfile.ZipFile(tmp_path / "data.pt") as records, zipfile.ZipFile(tmp_path / "source.pt", "w") as to:
+        for record in records.infolist():
+            if "instructions" not in record.filename:
+                to.writestr(record.filename, records.read(record))
+    others = [tmp_path / "source.pt"]
+    modules: list[Any] = [torch]
+    if importlib.util.find_spec("torch") is not None:
+        modules.append(importlib.import_module("torch"))
+        script = (
+            f"import torch\n{inspect.getsource(Data)}\ntorch.jit.script(Data()).save({str(tmp_path / 'theirs.pt')!r})"
+        )
+        (tmp_path / "saves.py").write_text("from torch import nn\n" + script)
+        subprocess.run([sys.executable, tmp_path / "saves.py"], check=True)
+        others.append(tmp_path / "theirs.pt")
+    for path in others:
+        found = run(program, tmp_path / "made.pt", path)
+        assert found.stdout.startswith("net.0.weight net.0.bias plain [a, b] (1, 2.5) "), found
+        assert "taeda jit compile" in found.stdout
+    for module in modules:
+        made = module.jit.load(str(tmp_path / "made.pt"))
+        assert list(dict(made.named_parameters())) == ["weight"] and made.steps.tolist() == [0, 1, 2]
+        assert made.part.names == ["a", "b"] and made.part.counts == {} and made.training

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <iterator>
 #include <mutex>
 
@@ -85,6 +86,8 @@ Module Method::owner() const { return Module(owner_); }
 }
 Method Module::get_method(const std::string& name) const {
   std::optional<Method> found = find_method(name);
+  TORCH_CHECK(found || !object().type->find_method(name), type_name(), ".", name,
+              " is source alone in the archive; `python -m taeda jit compile FILE` adds the instructions");
   TORCH_CHECK(found, "Method '", name, "' is not defined in ", type_name());
   return *found;
 }
@@ -94,7 +97,8 @@ std::optional<Method> Module::find_method(const std::string& basename) const {
 }
 std::vector<Method> Module::get_methods() const {
   std::vector<Method> all;
-  for (const ::taeda::Method* method : object().type->methods()) all.emplace_back(object_, method);
+  for (const ::taeda::Method* method : object().type->methods())
+    if (method->schema) all.emplace_back(object_, method);
   return all;
 }
 c10::IValue Module::forward(std::vector<c10::IValue> inputs, const Kwargs& kwargs) const {
@@ -113,6 +117,57 @@ c10::IValue Module::attr(const std::string& name, c10::IValue or_else) const {
   return hasattr(name) ? attr(name) : or_else;
 }
 void Module::setattr(const std::string& name, c10::IValue value) const { object().set(name, std::move(value)); }
+
+// --- modules made here
+namespace {
+
+::taeda::ClassType& new_class(const std::string& name) {
+  const size_t dot = name.rfind('.');
+  const std::string prefix = dot == name.npos ? "__torch__" : name.substr(0, dot), last = name.substr(dot + 1);
+  static std::mutex mutex;
+  std::lock_guard<std::mutex> lock(mutex);
+  std::string free = prefix + "." + last;
+  for (int i = 0; ::taeda::find_named_type(free); ++i) free = c10::str(prefix, ".___torch_mangle_", i, ".", last);
+  ::taeda::ClassType& made = ::taeda::class_type(free);
+  made.is_module = true;
+  return made;
+}
+
+}  // namespace
+
+Module::Module(const c10::QualifiedName& class_name)
+    : object_(::taeda::make_ref<Instance>(&new_class(class_name.qualifiedName()))) {
+  register_attribute("training", c10::BoolType::get(), true);
+}
+void Module::register_attribute(const std::string& name, const c10::TypePtr& t, c10::IValue v, bool is_param,
+                                bool is_buffer) const {
+  TORCH_CHECK(::taeda::type_of(v)->is_subtype_of(t), "register_attribute: '", name, "' is to be a ", t->str(),
+              "; got a ", ::taeda::type_of(v)->str());
+  ::taeda::ClassType& type = ::taeda::class_type(type_name());
+  TORCH_CHECK(type.attributes().size() == object().slots.size(), "register_attribute: the class ", type_name(),
+              " has got attributes since this module was made");
+  type.add_attribute({name, t,
+                      is_param    ? Attribute::Kind::Parameter
+                      : is_buffer ? Attribute::Kind::Buffer
+                                  : Attribute::Kind::Plain});
+  object().slots.push_back(std::move(v));
+}
+void Module::register_parameter(const std::string& name, at::Tensor v, bool is_buffer) const {
+  const c10::TypePtr type =
+      v.defined() ? c10::TypePtr(c10::TensorType::get()) : c10::TypePtr(c10::OptionalType::ofTensor());
+  register_attribute(name, type, v.defined() ? c10::IValue(std::move(v)) : c10::IValue(), !is_buffer, is_buffer);
+}
+void Module::register_module(const std::string& name, const Module& module) const {
+  register_attribute(name, module.object().type, module._ivalue());
+}
+Module Module::copy() const {
+  auto made = ::taeda::make_ref<Instance>(object().type);
+  made->slots = object().slots;
+  for (Value& value : made->slots)
+    if (c10::IValue held = value; held.isModule())
+      value = ::taeda::Ref<Instance>(held.toModule().copy()._ivalue().get());
+  return Module(made);
+}
 
 SlotList<NameTensor> Module::named_parameters(bool recurse) const {
   return tensors(object(), recurse, Attribute::Kind::Parameter);
@@ -214,6 +269,37 @@ void Module::save(const std::string& filename, const ExtraFilesMap& extra_files)
 }
 Module Module::deepcopy(std::optional<c10::Device> device) const {
   return loaded(archive(*this, "archive", {}), "the copy", device);
+}
+
+// --- text
+namespace {
+
+void describe(std::ostream& out, const Module& module, bool values, bool parameters, const std::string& indent) {
+  auto line = [&](const auto&... parts) { ((out << indent) << ... << parts) << '\n'; };
+  const Instance& object = *module._ivalue();
+  line("module ", module.type_name(), " {");
+  for (size_t i = 0; i < object.slots.size(); ++i) {
+    const Attribute& attribute = object.type->attributes()[i];
+    const c10::IValue value = object.slots[i];
+    line("  ", attribute.name, " : ", attribute.type->annotation());
+    if (value.isModule())
+      describe(out, value.toModule(), values, parameters, indent + "    ");
+    else if (attribute.kind == Attribute::Kind::Plain ? values : parameters)
+      line("    ", value);
+  }
+  for (const Method& method : module.get_methods()) line("  method ", method.function().getSchema());
+  line("}");
+}
+
+}  // namespace
+
+std::string Module::dump_to_str(bool, bool print_attr_values, bool print_param_values) const {
+  std::ostringstream out;
+  describe(out, *this, print_attr_values, print_param_values, "");
+  return out.str();
+}
+void Module::dump(bool print_method_bodies, bool print_attr_values, bool print_param_values) const {
+  std::cout << dump_to_str(print_method_bodies, print_attr_values, print_param_values);
 }
 
 // --- settings that are remembered

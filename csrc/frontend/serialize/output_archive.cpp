@@ -7,13 +7,14 @@
 
 namespace torch::serialize {
 
+using Kind = ::taeda::Attribute::Kind;
+
 struct OutputArchive::Node {
-  enum class Kind { Parameter, Buffer, Plain, Archive };
   struct Entry {
     std::string name;
     Kind kind;
     ::taeda::Value value;
-    std::shared_ptr<Node> node;
+    std::shared_ptr<Node> node;  // of an archive
   };
   std::vector<Entry> entries;
 
@@ -26,16 +27,6 @@ struct OutputArchive::Node {
 
 namespace {
 
-bool is_identifier(std::string_view name) {
-  auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
-  if (name.empty() || !letter(name[0])) return false;
-  for (char c : name)
-    if (!letter(c) && !(c >= '0' && c <= '9')) return false;
-  return true;
-}
-
-std::string in_quotes(std::string_view text) { return c10::str("\"", text, "\""); }
-
 std::string type_text(const ::taeda::Value& value) {
   if (value.is_none()) return "NoneType";
   if (value.is_tensor() && !value.to_tensor().defined()) return "Optional[Tensor]";
@@ -46,51 +37,30 @@ std::string type_text(const ::taeda::Value& value) {
 template <class Node>
 class Writer {
  public:
-  explicit Writer(::taeda::jit::ArchiveWriter& to) : to_(to) {}
-
-  // The object of an archive, as a dict; its class's source is written.
+  // The object of an archive, as a dict; its class is declared.
   ::taeda::Value object(const Node& node) {
-    using Kind = typename Node::Kind;
-    const std::string name = class_name(count_++);
+    ::taeda::jit::DeclaredClass declared{.name = class_name(count_++)};
     auto made = ::taeda::make_ref<::taeda::Dict>(::taeda::plain_type(::taeda::TypeKind::String),
                                                  ::taeda::plain_type(::taeda::TypeKind::Any));
-    names_[made.get()] = name;
-    std::string parameters, buffers, attributes;
-    bool annotated = false;
+    names_[made.get()] = declared.name;
     for (const auto& entry : node.entries) {
-      ::taeda::Value value = entry.value;
-      std::string type = type_text(value);
-      if (entry.kind == Kind::Archive) {
-        type = class_name(count_);
-        value = object(*entry.node);
-      }
-      if (entry.kind == Kind::Parameter) parameters += in_quotes(entry.name) + ", ";
-      if (entry.kind == Kind::Buffer) buffers += in_quotes(entry.name) + ", ";
-      made->set(::taeda::Value(std::string_view(entry.name)), value);
-      if (is_identifier(entry.name)) {
-        attributes += c10::str("  ", entry.name, " : ", type, "\n");
-        continue;
-      }
-      if (!annotated) attributes += "  __annotations__ = []\n";
-      annotated = true;
-      attributes += c10::str("  __annotations__[", in_quotes(entry.name), "] = ", type, "\n");
+      std::string type = entry.node ? class_name(count_) : type_text(entry.value);
+      made->set(::taeda::Value(std::string_view(entry.name)), entry.node ? object(*entry.node) : entry.value);
+      declared.attributes.push_back({entry.name, std::move(type), entry.kind, {}});
     }
-    std::string path = name.substr(0, name.rfind('.'));
-    for (char& c : path) c = c == '.' ? '/' : c;
-    to_.write("code/" + path + ".py", c10::str("class Module(Module):\n  __parameters__ = [", parameters,
-                                               "]\n  __buffers__ = [", buffers, "]\n", attributes));
+    classes.push_back(std::move(declared));
     return made;
   }
   std::string name_of(const ::taeda::Dict& dict) const {
     auto found = names_.find(&dict);
     return found == names_.end() ? std::string() : found->second;
   }
+  std::vector<::taeda::jit::DeclaredClass> classes;
 
  private:
   static std::string class_name(int i) {
     return i == 0 ? "__torch__.Module" : c10::str("__torch__.___torch_mangle_", i - 1, ".Module");
   }
-  ::taeda::jit::ArchiveWriter& to_;
   int count_ = 0;
   std::unordered_map<const ::taeda::Dict*, std::string> names_;
 };
@@ -100,22 +70,23 @@ class Writer {
 OutputArchive::OutputArchive() : node_(std::make_shared<Node>()), cu_(std::make_shared<jit::CompilationUnit>()) {}
 
 void OutputArchive::write(const std::string& key, const c10::IValue& ivalue) {
-  node_->add({key, Node::Kind::Plain, ivalue, nullptr});
+  node_->add({key, Kind::Plain, ivalue, nullptr});
 }
 void OutputArchive::write(const std::string& key, const Tensor& tensor, bool is_buffer) {
   // Archives hold elements as they lie, so what is conjugated or negated when read is so from here on.
   bool is_lazy = tensor.defined() && (tensor.is_conj() || tensor.is_neg());
   c10::IValue value(is_lazy ? tensor.resolve_conj().resolve_neg() : tensor);
-  node_->add({key, is_buffer ? Node::Kind::Buffer : Node::Kind::Parameter, std::move(value), nullptr});
+  node_->add({key, is_buffer ? Kind::Buffer : Kind::Parameter, std::move(value), nullptr});
 }
 void OutputArchive::write(const std::string& key, OutputArchive& nested_archive) {
-  node_->add({key, Node::Kind::Archive, {}, nested_archive.node_});
+  node_->add({key, Kind::Plain, {}, nested_archive.node_});
 }
 
 std::string OutputArchive::bytes(const std::string& name) const {
   ::taeda::jit::ArchiveWriter to(name);
-  Writer<Node> writer(to);
+  Writer<Node> writer;
   ::taeda::Value root = writer.object(*node_);
+  to.write_classes(writer.classes);
   to.write_value("data", root, [&](const ::taeda::Dict& dict) { return writer.name_of(dict); }, true);
   to.write_value("constants", ::taeda::make_ref<::taeda::Tuple>(std::vector<::taeda::Value>()));
   return to.finish();

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "jit/archive/pickle.h"
+#include "jit/archive/source.h"
 #include "jit/archive/unpickle.h"
 
 namespace taeda::jit {
@@ -40,6 +41,10 @@ void ArchiveWriter::write_value(const std::string& name, const Value& value, con
     const Storage& storage = storages[i].impl()->storage();
     write(str(name, "/", i), {static_cast<const char*>(storage->data()), storage->nbytes()});
   }
+}
+
+void ArchiveWriter::write_classes(std::span<const DeclaredClass> classes) {
+  for (const auto& [record, text] : write_source(classes)) write(record, text);
 }
 
 std::string ArchiveWriter::finish() {

@@ -1,5 +1,7 @@
 #include "taeda/jit/module.h"
 
+#include <unordered_map>
+
 #include "jit/archive/pickle.h"
 #include "jit/archive/saved_program.h"
 #include "jit/archive/unpickle.h"
@@ -30,7 +32,9 @@ void collect(const Instance& object, const std::string& prefix, Attribute::Kind 
 
 Value Module::run(std::string_view method, std::vector<Value> arguments) const {
   const Method* found = object_->type->find_method(method);
-  TAEDA_CHECK(found && found->run, object_->type->name(), " has no method '", method, "'");
+  TAEDA_CHECK(found, object_->type->name(), " has no method '", method, "'");
+  TAEDA_CHECK(found->run, object_->type->name(), ".", method,
+              " is source alone in the archive; `python -m taeda jit compile FILE` adds the instructions");
   const std::vector<SchemaArgument>& parameters = found->schema->arguments;
   TAEDA_CHECK_TYPE(arguments.size() < parameters.size(), method, "() takes ", parameters.size() - 1, " arguments; got ",
                    arguments.size());
@@ -61,8 +65,7 @@ void Module::set_attribute(std::string_view path, Value value) {
   at->set(path, std::move(value));
 }
 std::string Module::archive(const std::string& folder, const std::map<std::string, std::string>& extra_files) const {
-  std::shared_ptr<const SavedProgram> program = program_of(object_->type);
-  TAEDA_CHECK(program, object_->type->name(), " came from no archive, so that there is no source to be saved with it");
+  std::shared_ptr<const SavedProgram> program = program_of(*object_);
   ZipWriter to(folder);
   for (const auto& [name, bytes] : extra_files) to.write("extra/" + name, bytes);
   std::vector<Tensor> storages;
@@ -96,17 +99,30 @@ std::vector<std::pair<std::string, Tensor>> Module::buffers() const {
 
 namespace {
 
+// Who goes through modules goes into those in them. `seen` tells whether one is being gone through.
+void check_tree(const Instance& module, std::unordered_map<const Instance*, bool>& seen, int depth = 0) {
+  auto [open, is_new] = seen.try_emplace(&module, true);
+  TAEDA_CHECK(depth < 1000 && (is_new || !open->second),
+              "the archive is damaged: its modules lie in each other without end");
+  if (!is_new) return;
+  for (const Value& value : module.slots)
+    if (value.tag() == Value::Tag::Instance && value.to_instance().type->is_module)
+      check_tree(value.to_instance(), seen, depth + 1);
+  seen[&module] = false;
+}
+
 Module load(const ZipFile& archive, const std::string& path) {
   TAEDA_CHECK(archive.has("data.pkl"), path, " is no archive of a program");
-  TAEDA_CHECK(archive.has("instructions/program"), path,
-              " holds no instructions, only source; `python -m taeda jit compile ", path, "` adds them");
   std::shared_ptr<const SavedProgram> program = program_of(archive);
+  TAEDA_CHECK(program, path, " holds no instructions, only source; `python -m taeda jit compile ", path, "` adds them");
   if (program->function) {
     Module made(make_ref<Instance>(program->function));
     made.set_attribute("training", true);
     return made;
   }
   Value object = unpickle(archive, "data", [&](const std::string& name) { return program->own_name(name); });
+  std::unordered_map<const Instance*, bool> seen;
+  check_tree(object.to_instance(), seen);
   return Module(Ref<Instance>(&object.to_instance()));
 }
 

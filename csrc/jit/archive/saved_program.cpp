@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "jit/archive/pickle.h"
+#include "jit/archive/source.h"
 #include "jit/archive/unpickle.h"
 #include "taeda/core/fork.h"
 
@@ -13,19 +15,22 @@ namespace {
 constexpr std::string_view kNative = "__torch__.torch.classes.";  // classes of C++, which every program shares
 constexpr std::string_view kFunction = "__torch__.PlaceholderModule";
 
-bool ends_name(char c) { return !(std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.'); }
+bool is_in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.'; }
 
-// `text` with each `from` that is a whole name replaced by `to`.
-std::string replaced(std::string text, std::string_view from, std::string_view to) {
-  for (size_t at = 0; (at = text.find(from, at)) != text.npos;) {
-    const size_t end = at + from.size();
-    const bool whole = (at == 0 || ends_name(text[at - 1])) && (end == text.size() || ends_name(text[end]));
-    if (whole) text.replace(at, from.size(), to);
-    at += whole ? to.size() : from.size();
+// `text` with the names in it that the map has replaced, all at once: a new name may be another's old one.
+std::string replaced(std::string_view text, const std::map<std::string, std::string>& names) {
+  std::string out;
+  while (!text.empty()) {
+    const size_t size = static_cast<size_t>(std::ranges::find_if_not(text, is_in_name) - text.begin());
+    const std::string_view word = text.substr(0, std::max<size_t>(size, 1));
+    auto found = word.starts_with("__torch__") ? names.find(std::string(word)) : names.end();
+    out += found == names.end() ? word : found->second;
+    text.remove_prefix(word.size());
   }
-  return text;
+  return out;
 }
 
+// The name, or one like it that nobody has.
 std::string free_name(const std::string& name) {
   const size_t dot = name.rfind('.');
   std::string made = name;
@@ -43,17 +48,19 @@ void each_line(std::string_view text, const Visit& visit) {
   }
 }
 
-std::map<std::string, std::string> names_for(std::string_view text) {
+// Takes a name of this process for a class of the archive's.
+void take_name(SavedProgram& program, const std::string& saved) {
+  std::string own = saved.starts_with(kNative) ? saved : free_name(saved);
+  class_type(own);  // taken from now on
+  program.name(saved, own);
+}
+
+void take_names(SavedProgram& program, std::string_view instructions) {
   constexpr std::string_view kClass = "class \"";
-  std::map<std::string, std::string> names;
-  each_line(text, [&](std::string_view line) {
+  each_line(instructions, [&](std::string_view line) {
     if (!line.starts_with(kClass)) return;
-    std::string name(line.substr(kClass.size(), line.find('"', kClass.size()) - kClass.size()));
-    std::string own = name.starts_with(kNative) ? name : free_name(name);
-    class_type(own);  // taken from now on
-    names.emplace(std::move(name), std::move(own));
+    take_name(program, std::string(line.substr(kClass.size(), line.find('"', kClass.size()) - kClass.size())));
   });
-  return names;
 }
 
 // The instructions with classes by this process's names; what they quote of the source stays.
@@ -61,11 +68,7 @@ std::string renamed(std::string_view text, const std::map<std::string, std::stri
   if (std::ranges::all_of(names, [](const auto& each) { return each.first == each.second; })) return std::string(text);
   std::string out;
   each_line(text, [&](std::string_view line) {
-    std::string changed(line);
-    if (!line.starts_with("source "))
-      for (const auto& [saved, own] : names)
-        if (saved != own) changed = replaced(std::move(changed), str("\"", saved, "\""), str("\"", own, "\""));
-    out += changed;
+    out += line.starts_with("source ") ? std::string(line) : replaced(line, names);
   });
   return out;
 }
@@ -107,6 +110,47 @@ const ClassType* module_of(const Unit& unit, const std::string& function_name, c
   return &type;
 }
 
+void declare(const DeclaredClass& declared, const SavedProgram& program) {
+  ClassType& type = class_type(program.own_name(declared.name));
+  auto own = [&](const std::string& text) { return replaced(text, program.own_names); };
+  type.is_module = declared.is_module;
+  for (const DeclaredClass::Member& each : declared.attributes)
+    type.add_attribute({each.name, parse_type(own(each.type)), each.kind});
+  for (const DeclaredClass::Member& each : declared.constants)
+    type.add_constant(each.name,
+                      parse_schema(str("f(", own(each.type), " x=", each.value, ") -> ()")).arguments[0].default_value);
+  for (const std::string& method : declared.methods) type.add_method({method, nullptr, nullptr, false});
+}
+
+// Declares what the source does; whether it could.
+bool declare_source(SavedProgram& program) {
+  std::vector<DeclaredClass> all;
+  for (const auto& [record, text] : program.records) {
+    if (!record.starts_with("code/") || !record.ends_with(".py")) continue;
+    std::optional<std::vector<DeclaredClass>> some = read_source(record, text);
+    if (!some) return false;
+    all.insert(all.end(), some->begin(), some->end());
+  }
+  for (const DeclaredClass& each : all) take_name(program, each.name);
+  for (const DeclaredClass& each : all) declare(each, program);
+  return true;
+}
+
+// Declarations of an object's class and of those of the objects in it, these first.
+void describe(const Instance& object, std::vector<DeclaredClass>& classes) {
+  const ClassType& type = *object.type;
+  for (const DeclaredClass& known : classes)
+    if (known.name == type.name()) return;
+  TAEDA_CHECK(type.methods().empty(), "there is no source of the methods of ", type.name(),
+              ": what is saved is a module as it was loaded, or one that holds data alone");
+  for (const Value& value : object.slots)
+    if (value.tag() == Value::Tag::Instance) describe(value.to_instance(), classes);
+  DeclaredClass made{.name = type.name(), .is_module = type.is_module};
+  for (const Attribute& each : type.attributes())
+    made.attributes.push_back({each.name, each.type->annotation(), each.kind, {}});
+  classes.push_back(std::move(made));
+}
+
 // Programs live as long as the process, as their classes do.
 struct Known {
   Mutex mutex;
@@ -120,46 +164,59 @@ Known& known() {
 
 }  // namespace
 
+void SavedProgram::name(const std::string& saved, const std::string& own) {
+  own_names[saved] = own;
+  saved_names[own] = saved;
+}
 std::string SavedProgram::own_name(const std::string& saved) const {
   auto found = own_names.find(saved);
   return found == own_names.end() ? saved : found->second;
 }
 
-std::string SavedProgram::saved_text(const std::string& own) const {
-  std::string text = own;
-  for (const auto& [saved, name] : own_names)
-    if (saved != name) text = replaced(std::move(text), name, saved);
-  return text;
-}
+std::string SavedProgram::saved_text(const std::string& own) const { return replaced(own, saved_names); }
 
 std::shared_ptr<const SavedProgram> program_of(const ZipFile& archive) {
   auto made = std::make_shared<SavedProgram>();
   made->records = records_of(archive);
   made->version = archive.has("version") ? archive.record("version") : archive.record(".data/version");
-  const std::string& text = made->records.at("instructions/program");
+  size_t hash = 0;
+  for (const auto& [name, record] : made->records) hash = hash * 31 + std::hash<std::string>()(record);
   Lock lock(known().mutex);
-  auto [first, last] = known().by_text.equal_range(std::hash<std::string>()(text));
+  auto [first, last] = known().by_text.equal_range(hash);
   for (; first != last; ++first)
     if (first->second->records == made->records) return first->second;
 
-  made->own_names = names_for(text);
-  std::vector<Value> constants;
-  if (archive.has("instructions.pkl")) constants = unpickle(archive, "instructions").to_tuple().items;
-  made->unit = assemble(renamed(text, made->own_names), constants);
-  if (archive.has("instructions/names"))
-    if (std::string name = text_of(archive.record("instructions/names"), str(kFunction, ".forward")); !name.empty()) {
-      std::string own = made->own_names[std::string(kFunction)] = free_name(std::string(kFunction));
-      made->function = module_of(*made->unit, name, own);
-    }
+  if (auto instructions = made->records.find("instructions/program"); instructions != made->records.end()) {
+    take_names(*made, instructions->second);
+    std::vector<Value> constants;
+    if (archive.has("instructions.pkl")) constants = unpickle(archive, "instructions").to_tuple().items;
+    made->unit = assemble(renamed(instructions->second, made->own_names), constants);
+    if (archive.has("instructions/names"))
+      if (std::string name = text_of(archive.record("instructions/names"), str(kFunction, ".forward")); !name.empty()) {
+        made->name(std::string(kFunction), free_name(std::string(kFunction)));
+        made->function = module_of(*made->unit, name, made->own_name(std::string(kFunction)));
+      }
+  } else if (!declare_source(*made)) {
+    return nullptr;
+  }
   for (const auto& [saved, own] : made->own_names) known().by_class[&class_type(own)] = made;
-  known().by_text.emplace(std::hash<std::string>()(text), made);
+  known().by_text.emplace(hash, made);
   return made;
 }
 
-std::shared_ptr<const SavedProgram> program_of(TypePtr type) {
-  Lock lock(known().mutex);
-  auto found = known().by_class.find(type);
-  return found == known().by_class.end() ? nullptr : found->second;
+std::shared_ptr<const SavedProgram> program_of(const Instance& object) {
+  {
+    Lock lock(known().mutex);
+    if (auto found = known().by_class.find(object.type); found != known().by_class.end()) return found->second;
+  }
+  std::vector<DeclaredClass> classes;
+  describe(object, classes);
+  auto made = std::make_shared<SavedProgram>();
+  made->records = write_source(classes);
+  std::vector<Tensor> none;
+  made->records["constants.pkl"] = pickle(make_ref<Tuple>(std::vector<Value>()), none, nullptr, true);
+  made->version = "3\n";
+  return made;
 }
 
 }  // namespace taeda::jit

@@ -2,7 +2,7 @@
 
 #include <bit>
 #include <cstring>
-#include <memory>
+#include <deque>
 
 #include "taeda/autograd/meta.h"
 #include "taeda/core/thread_state.h"
@@ -17,9 +17,9 @@ namespace {
 struct Item {
   enum class Kind : uint8_t { Mark, Plain, Global, Tuple, List, Dict, Storage };
   Kind kind = Kind::Plain;
-  Value value;                               // of Plain; the elements of a Storage
-  std::string text;                          // of Global
-  std::shared_ptr<std::vector<Item>> items;  // of Tuple, List; of Dict keys and values in turn
+  Value value;                         // of Plain; the elements of a Storage
+  std::string text;                    // of Global
+  std::vector<Item>* items = nullptr;  // of Tuple, List; of Dict keys and values in turn
 };
 
 DType storage_dtype(std::string_view name) {
@@ -183,7 +183,7 @@ class Unpickler {
   // --- The stack
   void push(Value value) { stack_.push_back({Item::Kind::Plain, std::move(value), {}, {}}); }
   void push_items(Item::Kind kind, std::vector<Item> items) {
-    stack_.push_back({kind, {}, {}, std::make_shared<std::vector<Item>>(std::move(items))});
+    stack_.push_back({kind, {}, {}, &collections_.emplace_back(std::move(items))});
   }
   Item& top() {
     if (stack_.empty()) damaged("its stack is empty");
@@ -347,7 +347,14 @@ class Unpickler {
   }
 
   // --- Values of a type
-  Value to_value(const Item& item, TypePtr type) const {
+  Value to_value(const Item& item, TypePtr type) {
+    constexpr int kDeepest = 1000;
+    if (++depth_ > kDeepest) damaged("its collections lie in each other without end");
+    Value made = value_of(item, type);
+    --depth_;
+    return made;
+  }
+  Value value_of(const Item& item, TypePtr type) {
     while (type && type->is(TypeKind::Optional)) type = type->contained(0);
     auto part = [&](size_t i) { return type && i < type->contained().size() ? type->contained(i) : nullptr; };
     TypePtr any = plain_type(TypeKind::Any);
@@ -382,6 +389,8 @@ class Unpickler {
   bool loosely_;
   const OwnNames& own_;
   size_t at_ = 0;
+  int depth_ = 0;                              // of to_value
+  std::deque<std::vector<Item>> collections_;  // which may lie in each other, and in themselves
   std::vector<Item> stack_;
   std::unordered_map<uint32_t, Item> memo_;
   std::unordered_map<std::string, Tensor> storages_;

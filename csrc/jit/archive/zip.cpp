@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "jit/archive/inflate.h"
 #include "taeda/core/error.h"
 
 namespace taeda::jit {
@@ -31,7 +32,8 @@ constexpr uint64_t kLarge = 0xffffffff;
 }  // namespace
 
 uint64_t ZipFile::number(size_t at, int bytes) const {
-  TAEDA_CHECK(at + static_cast<size_t>(bytes) <= bytes_.size(), path_, " is damaged: it ends too early");
+  TAEDA_CHECK(at <= bytes_.size() && static_cast<size_t>(bytes) <= bytes_.size() - at, path_,
+              " is damaged: it ends too early");
   uint64_t value = 0;
   for (int i = bytes; i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes_[at + static_cast<size_t>(i)]);
   return value;
@@ -63,7 +65,8 @@ void ZipFile::read_directory() {
     Entry entry;
     entry.method = static_cast<uint16_t>(number(at + 10, 2));
     entry.sum = static_cast<uint32_t>(number(at + 16, 4));
-    uint64_t packed = number(at + 20, 4), header = number(at + 42, 4);
+    uint64_t header = number(at + 42, 4);
+    entry.packed = number(at + 20, 4);
     entry.size = number(at + 24, 4);
     uint64_t name_size = number(at + 28, 2), extra_size = number(at + 30, 2), comment = number(at + 32, 2);
     TAEDA_CHECK(at + 46 + name_size + extra_size <= bytes_.size(), path_, " is damaged: a name runs off its end");
@@ -71,7 +74,7 @@ void ZipFile::read_directory() {
     for (uint64_t extra = at + 46 + name_size, stop = extra + extra_size; extra + 4 <= stop;) {
       uint64_t kind = number(extra, 2), size = number(extra + 2, 2), field = extra + 4;
       if (kind == 1)  // the large numbers, in this order, of those that did not fit
-        for (uint64_t* value : {&entry.size, &packed, &header})
+        for (uint64_t* value : {&entry.size, &entry.packed, &header})
           if (*value == kLarge) {
             *value = number(field, 8);
             field += 8;
@@ -94,10 +97,18 @@ std::string_view ZipFile::record(std::string_view name) const {
   auto found = entries_.find(std::string(name));
   TAEDA_CHECK(found != entries_.end(), path_, " has no record ", name);
   const Entry& entry = found->second;
-  TAEDA_CHECK(entry.method == 0, path_, ": the record ", name, " is compressed, which only Python reads");
-  TAEDA_CHECK(entry.offset <= bytes_.size() && entry.size <= bytes_.size() - entry.offset, path_,
+  constexpr uint16_t kStored = 0, kDeflated = 8;
+  TAEDA_CHECK(entry.method == kStored || entry.method == kDeflated, path_, ": the record ", name,
+              " is compressed by a method that is not DEFLATE");
+  const uint64_t stored = entry.method == kStored ? entry.size : entry.packed;
+  TAEDA_CHECK(entry.offset <= bytes_.size() && stored <= bytes_.size() - entry.offset, path_,
               " is damaged: the record ", name, " runs off its end");
-  std::string_view bytes = std::string_view(bytes_).substr(entry.offset, entry.size);
+  std::string_view bytes = std::string_view(bytes_).substr(entry.offset, stored);
+  if (entry.method == kDeflated) {
+    auto [unpacked, is_new] = unpacked_.try_emplace(found->first);
+    if (is_new) unpacked->second = inflate(bytes, entry.size);
+    bytes = unpacked->second;
+  }
   TAEDA_CHECK(check_sum(bytes) == entry.sum, path_, " is damaged: the record ", name, " has another check sum");
   return bytes;
 }

@@ -1,4 +1,4 @@
-// The records of an archive: a zip file whose records are stored as they are.
+// The records of an archive: a zip file whose records are stored as they are, or compressed.
 #pragma once
 #include <string>
 #include <string_view>
@@ -18,7 +18,7 @@ class ZipFile {
 
  private:
   struct Entry {
-    uint64_t offset = 0, size = 0;
+    uint64_t offset = 0, packed = 0, size = 0;
     uint32_t sum = 0;
     uint16_t method = 0;
   };
@@ -26,6 +26,7 @@ class ZipFile {
   uint64_t number(size_t at, int bytes) const;
   std::string path_, bytes_;
   std::unordered_map<std::string, Entry> entries_;
+  mutable std::unordered_map<std::string, std::string> unpacked_;  // of the compressed records that were read
 };
 
 // Writes one, its records at multiples of 64 bytes, so that they can be mapped.

@@ -175,6 +175,12 @@ struct Tuple final : ::taeda::RefCounted {
 }  // namespace ivalue
 namespace detail {
 template <>
+struct Box<intrusive_ptr<ivalue::Object>> {
+  static Value to(const intrusive_ptr<ivalue::Object>& v) { return ::taeda::Ref<ivalue::Object>(v.get()); }
+  static intrusive_ptr<ivalue::Object> from(const Value& v) { return ::taeda::Ref<ivalue::Object>(&v.to_instance()); }
+  static TypePtr type() { return ::taeda::plain_type(TypeKind::AnyClass); }
+};
+template <>
 struct Box<intrusive_ptr<ivalue::Tuple>> {
   static Value to(const intrusive_ptr<ivalue::Tuple>& v) { return v->tuple; }
   static intrusive_ptr<ivalue::Tuple> from(const Value& v) {

@@ -5,9 +5,23 @@
 #include <string>
 #include <string_view>
 
+#include "taeda/dispatch/class_type.h"
 #include "taeda/dispatch/collections.h"
 
 namespace taeda::jit {
+
+// A class as a program's source declares it, without what its methods do.
+struct DeclaredClass {
+  struct Member {
+    std::string name, type;
+    Attribute::Kind kind = Attribute::Kind::Plain;
+    std::string value;  // of a constant
+  };
+  std::string name;  // with the module's before it
+  bool is_module = true;
+  std::vector<Member> attributes, constants;
+  std::vector<std::string> methods;
+};
 
 // Reads records and values. RuntimeError, which says what is wrong, of what is damaged.
 class TAEDA_API ArchiveReader {
@@ -43,6 +57,8 @@ class TAEDA_API ArchiveWriter {
   // The pickle `name`.pkl and its tensors. Types of lists are written along where `typed`, as programs need them.
   void write_value(const std::string& name, const Value& value, const ClassNames& class_of = nullptr,
                    bool typed = false);
+  // The source of classes that have no methods.
+  void write_classes(std::span<const DeclaredClass> classes);
   std::string finish();
 
  private:

@@ -5,11 +5,8 @@
 #include <memory>
 
 #include <ATen/core/ivalue.h>
+#include <torch/csrc/jit/api/compilation_unit.h>
 #include <torch/types.h>
-
-namespace torch::jit {
-struct CompilationUnit {};
-}  // namespace torch::jit
 
 namespace torch::serialize {
 

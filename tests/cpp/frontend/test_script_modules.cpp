@@ -1,6 +1,7 @@
 // Modules that torch::jit::load made, saved again.
 #include <taeda/jit/archive.h>
 #include <torch/script.h>
+#include <torch/torch.h>
 
 #include <sstream>
 
@@ -94,4 +95,136 @@ TEST(what_a_method_takes) {
   const c10::QualifiedName name = *net.type()->name();
   CHECK(name.qualifiedName() == "__torch__.saved.Net" && name.name() == "Net" && name.prefix() == "__torch__.saved");
   CHECK(c10::QualifiedName("alone").prefix().empty() && c10::QualifiedName(name.prefix(), "Net") == name);
+}
+
+// Two classes of one name in one archive, as two layers of other sizes are: the outer adds 10 to what the inner does.
+std::string archive_of_two(int added) {
+  const std::string number = std::to_string(added);
+  const std::string inner = R"("__torch__.___torch_mangle_0.Two")", outer = R"("__torch__.Two")";
+  const std::string text = "taeda-program 1\nclass " + inner + " module\nattribute \"training\" plain bool\nclass " +
+                           outer + " module\nattribute \"inner\" plain class " + inner +
+                           "\nfunction \"__torch__.___torch_mangle_0.Two.forward\" of " + inner +
+                           "\nparameter \"self\" v0 class " + inner +
+                           "\nparameter \"x\" v1 Tensor\nreturns Tensor\nregisters 4 1\nconstant " + number +
+                           "\ncode\nv3 = op aten::add.Scalar v1! i0 k0\nreturn v3!\nend\n";
+  const auto any = taeda::plain_type(taeda::TypeKind::Any), string = taeda::plain_type(taeda::TypeKind::String);
+  auto object = taeda::make_ref<taeda::Dict>(string, any), held = taeda::make_ref<taeda::Dict>(string, any);
+  held->set(taeda::Value("training"), taeda::Value(false));
+  object->set(taeda::Value("inner"), taeda::Value(held));
+  taeda::jit::ArchiveWriter to("two");
+  to.write_value("data", object, [&](const taeda::Dict& dict) {
+    return &dict == object.get() ? "__torch__.Two" : "__torch__.___torch_mangle_0.Two";
+  });
+  to.write("instructions/program", text);
+  return to.finish();
+}
+
+TEST(new_names_of_classes_that_are_others_old_ones) {
+  for (int added : {1, 2, 3}) {
+    torch::jit::Module two = loaded(archive_of_two(added));
+    CHECK(result(two.attr("inner").toModule()) == static_cast<float>(1 + added));
+    CHECK(two.type_name() != two.attr("inner").toModule().type_name() && !two.find_method("forward"));
+  }
+}
+
+TEST(archives_of_source_alone) {
+  std::ostringstream out;
+  torch::nn::Sequential net(torch::nn::Linear(2, 1), torch::nn::BatchNorm1d(1));
+  torch::save(net, out);
+  torch::jit::Module loaded_net = loaded(out.str());
+  torch::jit::Module linear = loaded_net.attr("0").toModule();
+  CHECK(linear.attr("weight").toTensor().equal(net[0]->as<torch::nn::Linear>()->weight));
+  CHECK(loaded_net.parameters().size() == 4 && loaded_net.buffers().size() == 3);
+
+  taeda::jit::ArchiveWriter to("net");
+  const auto any = taeda::plain_type(taeda::TypeKind::Any), string = taeda::plain_type(taeda::TypeKind::String);
+  auto object = taeda::make_ref<taeda::Dict>(string, any);
+  object->set(taeda::Value("sizes"), taeda::Value(std::vector<int64_t>{1, 2}));
+  to.write_value("data", object, [](const taeda::Dict&) { return "__torch__.sourced.Net"; }, true);
+  to.write("constants.pkl", std::string_view("\x80\x02).", 4));
+  to.write("code/__torch__/sourced.py", R"(class Net(Module):
+  __parameters__ = []
+  __buffers__ = []
+  sizes : List[int]
+  scale : Final[float] = 0.5
+  def forward(self: __torch__.sourced.Net,
+    x: Tensor) -> Tensor:
+    return x
+def helper(x: Tensor) -> Tensor:
+  return x
+)");
+  torch::jit::Module sourced = loaded(to.finish());
+  CHECK(sourced.attr("sizes").toIntVector()[1] == 2 && sourced.attr("scale").toDouble() == 0.5);
+  CHECK_ERROR(sourced.forward({torch::ones(1)}), Runtime, "taeda jit compile");
+  CHECK_ERROR(sourced.get_method("backward"), Runtime, "not defined");
+}
+
+TEST(modules_made_here) {
+  torch::jit::Module inner("Part"), net("Made");
+  inner.register_buffer("steps", torch::arange(3));
+  net.register_parameter("weight", torch::ones(2).requires_grad_(), false);
+  net.register_parameter("bias", torch::Tensor(), false);
+  net.register_module("part", inner);
+  net.register_attribute("scale", c10::FloatType::get(), 0.5);
+  CHECK_ERROR(net.register_attribute("scale", c10::FloatType::get(), 0.5), Runtime, "scale");
+  CHECK_ERROR(net.register_attribute("count", c10::IntType::get(), 0.5), Runtime,
+              "'count' is to be a int; got a float");
+  CHECK(net.is_training() && net.named_parameters().size() == 1 && net.buffers()[0].equal(torch::arange(3)));
+  std::ostringstream out;
+  net.save(out);
+  torch::jit::Module again = loaded(out.str());
+  CHECK(again.attr("weight").toTensor().requires_grad() && again.attr("bias").isNone());
+  CHECK(again.attr("scale").toDouble() == 0.5 && again.buffers()[0].equal(torch::arange(3)));
+  torch::jit::Module copy = net.copy(), deep = net.deepcopy();
+  net.attr("weight").toTensor().data().fill_(4);
+  copy.attr("part").toModule().setattr("steps", torch::zeros(1));
+  CHECK(copy.attr("weight").toTensor()[0].item<float>() == 4 && deep.attr("weight").toTensor()[0].item<float>() == 1);
+  CHECK(inner.attr("steps").toTensor().numel() == 3);
+  const std::string text = net.dump_to_str(true, true, false);
+  CHECK(text.find("scale : float\n    0.5") != text.npos && text.find("weight : Tensor\n  bias") != text.npos);
+  torch::jit::Module program = loaded(archive(1));
+  CHECK(program.dump_to_str(true, true, true).find("method forward(") != std::string::npos);
+  net.register_module("program", program);
+  CHECK_ERROR(net.save(out), Runtime, "no source of the methods");
+}
+
+// An archive of data whose pickle is given as it is.
+std::string archive_with(const std::string& pickle) {
+  taeda::jit::ArchiveWriter to("data");
+  to.write("data.pkl", pickle);
+  to.write("code/__torch__.py", "class Own(Module):\n  __parameters__ = []\n  own : __torch__.Own\n  any : Any\n");
+  return to.finish();
+}
+
+TEST(pickles_of_what_lies_in_itself) {
+  const std::string made = std::string("\x80\x02") + "c__torch__\nOwn\n)\x81";
+  auto any = [&](const std::string& value) { return made + "}X\x03" + std::string(3, 0) + "any" + value + "sb."; };
+  CHECK(loaded(archive_with(any("]]a"))).attr("any").toListRef().size() == 1);
+  const int deep = 200'000;
+  for (const std::string& value :
+       {std::string("]q\x01h\x01"
+                    "a"),
+        std::string(deep, ']') + std::string(deep - 1, 'a'), ")" + std::string(deep, '\x85')})
+    CHECK_ERROR(loaded(archive_with(any(value))), Runtime, "without end");
+  const std::string itself = made + "q\x01}X\x03" + std::string(3, 0) + "ownh\x01sb.";
+  CHECK_ERROR(loaded(archive_with(itself)), Runtime, "modules lie in each other");
+}
+
+TEST(texts_of_types_in_types) {
+  const size_t deep = 200'000;
+  auto repeated = [](const char* text, size_t count) {
+    std::string all;
+    for (size_t i = 0; i < count; ++i) all += text;
+    return all;
+  };
+  for (const char* part : {"(", "List[", "Dict(str, ", "Union[", "Enum<"})
+    CHECK_ERROR(taeda::parse_type(repeated(part, deep)), Runtime, "64 types");
+  for (const char* part : {"[]", "?", "[]?"})
+    CHECK_ERROR(taeda::parse_type("int" + repeated(part, deep)), Runtime, "64");
+  CHECK(taeda::parse_type("int" + repeated("[]", 60))->is(taeda::TypeKind::List));
+  taeda::jit::ArchiveWriter to("net");
+  to.write("data.pkl", "");
+  to.write("instructions/program", "taeda-program 1\nclass \"__torch__.Deep\" module\nattribute \"a\" plain " +
+                                       repeated("list ", deep) + "int\n");
+  CHECK_ERROR(loaded(to.finish()), Value, "without end");
 }

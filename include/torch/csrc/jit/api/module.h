@@ -5,6 +5,7 @@
 #include <ATen/core/function_schema.h>
 #include <ATen/core/jit_type.h>
 #include <taeda/jit/module.h>
+#include <torch/csrc/jit/api/compilation_unit.h>
 #include <torch/types.h>
 
 namespace torch::jit {
@@ -57,6 +58,9 @@ class TORCH_API Module {
  public:
   Module() = default;
   explicit Module(::taeda::Ref<::taeda::Instance> object) : object_(std::move(object)) {}
+  // One without methods, to hold and save data; its class gets the name, or one like it if that is taken.
+  explicit Module(const c10::QualifiedName& class_name);
+  Module(const c10::QualifiedName& class_name, std::shared_ptr<CompilationUnit>, bool = false) : Module(class_name) {}
 
   // Calls forward. Arguments that are left out take their defaults; an error of the program's says where in its source.
   c10::IValue forward(std::vector<c10::IValue> inputs, const Kwargs& kwargs = {}) const;
@@ -73,6 +77,12 @@ class TORCH_API Module {
   c10::IValue attr(const std::string& name) const;
   c10::IValue attr(const std::string& name, c10::IValue or_else) const;
   void setattr(const std::string& name, c10::IValue value) const;
+  // New attributes, of names that are free.
+  void register_parameter(const std::string& name, at::Tensor v, bool is_buffer) const;
+  void register_buffer(const std::string& name, at::Tensor v) const { register_parameter(name, std::move(v), true); }
+  void register_module(const std::string& name, const Module& module) const;
+  void register_attribute(const std::string& name, const c10::TypePtr& t, c10::IValue v, bool is_param = false,
+                          bool is_buffer = false) const;
 
   SlotList<at::Tensor> parameters(bool recurse = true) const;
   SlotList<NameTensor> named_parameters(bool recurse = true) const;
@@ -99,6 +109,10 @@ class TORCH_API Module {
   // Another of the same program, with tensors of its own.
   Module deepcopy(std::optional<c10::Device> device = std::nullopt) const;
   Module clone(bool = false) const { return deepcopy(); }
+  Module copy() const;  // another that holds the same tensors and values
+  // Its attributes with their values, its methods by their schemas, and the modules in it.
+  std::string dump_to_str(bool print_method_bodies, bool print_attr_values, bool print_param_values) const;
+  void dump(bool print_method_bodies = true, bool print_attr_values = true, bool print_param_values = true) const;
 
   c10::intrusive_ptr<c10::ivalue::Object> _ivalue() const { return object_; }
   std::string type_name() const { return object().type->name(); }
