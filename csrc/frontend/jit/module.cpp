@@ -5,6 +5,7 @@
 #include <iostream>
 #include <iterator>
 #include <mutex>
+#include <set>
 
 #include <taeda/jit/archive.h>
 
@@ -121,35 +122,47 @@ void Module::setattr(const std::string& name, c10::IValue value) const { object(
 // --- modules made here
 namespace {
 
-::taeda::ClassType& new_class(const std::string& name) {
-  const size_t dot = name.rfind('.');
-  const std::string prefix = dot == name.npos ? "__torch__" : name.substr(0, dot), last = name.substr(dot + 1);
-  static std::mutex mutex;
-  std::lock_guard<std::mutex> lock(mutex);
-  std::string free = prefix + "." + last;
-  for (int i = 0; ::taeda::find_named_type(free); ++i) free = c10::str(prefix, ".___torch_mangle_", i, ".", last);
-  ::taeda::ClassType& made = ::taeda::class_type(free);
-  made.is_module = true;
-  return made;
+// Their classes, each of one module and its copies; those of loaded ones are shared by all that came from such a file.
+struct Made {
+  std::mutex mutex;
+  std::set<const ::taeda::ClassType*> classes;
+};
+Made& made_here() {
+  static Made* made = new Made;
+  return *made;
+}
+
+::taeda::ClassType& new_module_class(const std::string& name) {
+  ::taeda::ClassType& type = ::taeda::jit::new_class(name);
+  type.is_module = true;
+  std::lock_guard<std::mutex> lock(made_here().mutex);
+  made_here().classes.insert(&type);
+  return type;
+}
+::taeda::ClassType& class_to_be_changed(const Instance& object) {
+  std::lock_guard<std::mutex> lock(made_here().mutex);
+  TORCH_CHECK(
+      made_here().classes.count(object.type), object.type->name(),
+      " has the attributes that its program declares: ", "others are registered with a torch::jit::Module(\"Name\")");
+  TORCH_CHECK(object.type->attributes().size() == object.slots.size(), object.type->name(),
+              " was given an attribute through another of its modules");
+  return ::taeda::class_type(object.type->name());
 }
 
 }  // namespace
 
 Module::Module(const c10::QualifiedName& class_name)
-    : object_(::taeda::make_ref<Instance>(&new_class(class_name.qualifiedName()))) {
+    : object_(::taeda::make_ref<Instance>(&new_module_class(class_name.qualifiedName()))) {
   register_attribute("training", c10::BoolType::get(), true);
 }
 void Module::register_attribute(const std::string& name, const c10::TypePtr& t, c10::IValue v, bool is_param,
                                 bool is_buffer) const {
   TORCH_CHECK(::taeda::type_of(v)->is_subtype_of(t), "register_attribute: '", name, "' is to be a ", t->str(),
               "; got a ", ::taeda::type_of(v)->str());
-  ::taeda::ClassType& type = ::taeda::class_type(type_name());
-  TORCH_CHECK(type.attributes().size() == object().slots.size(), "register_attribute: the class ", type_name(),
-              " has got attributes since this module was made");
-  type.add_attribute({name, t,
-                      is_param    ? Attribute::Kind::Parameter
-                      : is_buffer ? Attribute::Kind::Buffer
-                                  : Attribute::Kind::Plain});
+  class_to_be_changed(object()).add_attribute({name, t,
+                                               is_param    ? Attribute::Kind::Parameter
+                                               : is_buffer ? Attribute::Kind::Buffer
+                                                           : Attribute::Kind::Plain});
   object().slots.push_back(std::move(v));
 }
 void Module::register_parameter(const std::string& name, at::Tensor v, bool is_buffer) const {
@@ -158,6 +171,9 @@ void Module::register_parameter(const std::string& name, at::Tensor v, bool is_b
   register_attribute(name, type, v.defined() ? c10::IValue(std::move(v)) : c10::IValue(), !is_buffer, is_buffer);
 }
 void Module::register_module(const std::string& name, const Module& module) const {
+  for (const Module& each : module.modules())
+    TORCH_CHECK(each._ivalue() != _ivalue(), "register_module: '", name,
+                "' is, or holds, the module that is to hold it");
   register_attribute(name, module.object().type, module._ivalue());
 }
 Module Module::copy() const {

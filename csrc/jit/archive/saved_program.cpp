@@ -7,6 +7,7 @@
 #include "jit/archive/source.h"
 #include "jit/archive/unpickle.h"
 #include "taeda/core/fork.h"
+#include "taeda/jit/module.h"
 
 namespace taeda::jit {
 
@@ -18,25 +19,17 @@ constexpr std::string_view kFunction = "__torch__.PlaceholderModule";
 bool is_in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.'; }
 
 // `text` with the names in it that the map has replaced, all at once: a new name may be another's old one.
-std::string replaced(std::string_view text, const std::map<std::string, std::string>& names) {
+std::string replaced(std::string_view text, const std::map<std::string, std::string>& names, bool in_quotes = false) {
   std::string out;
-  while (!text.empty()) {
-    const size_t size = static_cast<size_t>(std::ranges::find_if_not(text, is_in_name) - text.begin());
-    const std::string_view word = text.substr(0, std::max<size_t>(size, 1));
-    auto found = word.starts_with("__torch__") ? names.find(std::string(word)) : names.end();
+  for (size_t at = 0, end; at < text.size(); at = end) {
+    end = static_cast<size_t>(std::find_if_not(text.begin() + at, text.end(), is_in_name) - text.begin());
+    end = std::max(end, at + 1);
+    const std::string_view word = text.substr(at, end - at);
+    const bool fits = !in_quotes || (at > 0 && text[at - 1] == '"' && end < text.size() && text[end] == '"');
+    auto found = fits && word.starts_with("__torch__") ? names.find(std::string(word)) : names.end();
     out += found == names.end() ? word : found->second;
-    text.remove_prefix(word.size());
   }
   return out;
-}
-
-// The name, or one like it that nobody has.
-std::string free_name(const std::string& name) {
-  const size_t dot = name.rfind('.');
-  std::string made = name;
-  for (int i = 0; find_named_type(made); ++i)
-    made = str(std::string_view(name).substr(0, dot), ".___torch_mangle_", i, std::string_view(name).substr(dot));
-  return made;
 }
 
 template <class Visit>
@@ -50,9 +43,7 @@ void each_line(std::string_view text, const Visit& visit) {
 
 // Takes a name of this process for a class of the archive's.
 void take_name(SavedProgram& program, const std::string& saved) {
-  std::string own = saved.starts_with(kNative) ? saved : free_name(saved);
-  class_type(own);  // taken from now on
-  program.name(saved, own);
+  program.name(saved, saved.starts_with(kNative) ? class_type(saved).name() : new_class(saved).name());
 }
 
 void take_names(SavedProgram& program, std::string_view instructions) {
@@ -68,7 +59,7 @@ std::string renamed(std::string_view text, const std::map<std::string, std::stri
   if (std::ranges::all_of(names, [](const auto& each) { return each.first == each.second; })) return std::string(text);
   std::string out;
   each_line(text, [&](std::string_view line) {
-    out += line.starts_with("source ") ? std::string(line) : replaced(line, names);
+    out += line.starts_with("source ") ? std::string(line) : replaced(line, names, true);
   });
   return out;
 }
@@ -90,10 +81,10 @@ std::string text_of(std::string_view json, std::string_view key) {
 }
 
 // A class whose forward is a function that was saved by itself.
-const ClassType* module_of(const Unit& unit, const std::string& function_name, const std::string& class_name) {
+const ClassType* module_of(const Unit& unit, const std::string& function_name) {
   const Function* function = unit.find(function_name);
   TAEDA_CHECK(function, "the archive's instructions have no function ", function_name);
-  ClassType& type = class_type(class_name);
+  ClassType& type = new_class(std::string(kFunction));
   type.is_module = true;
   type.add_attribute({"training", plain_type(TypeKind::Bool)});
   auto schema = std::make_shared<Schema>(function->schema);
@@ -168,6 +159,16 @@ void SavedProgram::name(const std::string& saved, const std::string& own) {
   own_names[saved] = own;
   saved_names[own] = saved;
 }
+ClassType& new_class(const std::string& name) {
+  static Mutex* mutex = new Mutex;
+  Lock lock(*mutex);
+  const size_t dot = name.rfind('.');
+  const std::string prefix = dot == name.npos ? "__torch__" : name.substr(0, dot), last = name.substr(dot + 1);
+  std::string made = str(prefix, ".", last);
+  for (int i = 0; find_named_type(made); ++i) made = str(prefix, ".___torch_mangle_", i, ".", last);
+  return class_type(made);
+}
+
 std::string SavedProgram::own_name(const std::string& saved) const {
   auto found = own_names.find(saved);
   return found == own_names.end() ? saved : found->second;
@@ -193,8 +194,8 @@ std::shared_ptr<const SavedProgram> program_of(const ZipFile& archive) {
     made->unit = assemble(renamed(instructions->second, made->own_names), constants);
     if (archive.has("instructions/names"))
       if (std::string name = text_of(archive.record("instructions/names"), str(kFunction, ".forward")); !name.empty()) {
-        made->name(std::string(kFunction), free_name(std::string(kFunction)));
-        made->function = module_of(*made->unit, name, made->own_name(std::string(kFunction)));
+        made->function = module_of(*made->unit, name);
+        made->name(std::string(kFunction), made->function->name());
       }
   } else if (!declare_source(*made)) {
     return nullptr;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "taeda/dispatch/class_type.h"
 #include "taeda/dispatch/collections.h"
 
 namespace taeda::jit {
@@ -35,6 +36,9 @@ class TAEDA_API Module {
  private:
   Ref<Instance> object_;
 };
+
+// A class of this name or, where that is taken, of one like it; with no prefix it gets "__torch__". Nobody else's.
+TAEDA_API ClassType& new_class(const std::string& name);
 
 // RuntimeError that says what is wrong with a file that is damaged, or holds no instructions (PyTorch's archives:
 // `python -m taeda jit compile` adds them).

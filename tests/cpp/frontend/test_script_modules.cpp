@@ -184,7 +184,11 @@ TEST(modules_made_here) {
   CHECK(text.find("scale : float\n    0.5") != text.npos && text.find("weight : Tensor\n  bias") != text.npos);
   torch::jit::Module program = loaded(archive(1));
   CHECK(program.dump_to_str(true, true, true).find("method forward(") != std::string::npos);
+  CHECK_ERROR(program.register_buffer("steps", torch::ones(1)), Runtime, "that its program declares");
+  CHECK_ERROR(inner.register_module("outer", net), Runtime, "is to hold it");
+  CHECK_ERROR(net.register_module("itself", net), Runtime, "is to hold it");
   net.register_module("program", program);
+  CHECK_ERROR(copy.register_buffer("more", torch::ones(1)), Runtime, "through another");
   CHECK_ERROR(net.save(out), Runtime, "no source of the methods");
 }
 
