@@ -196,6 +196,12 @@ CppFunction dispatch(c10::DeviceType type, F&& f) {
   return dispatch(c10::computeDispatchKey(type), std::forward<F>(f));
 }
 
+// A schema that was read: m.def(torch::schema("scale(Tensor x) -> Tensor"), &scale).
+inline c10::FunctionSchema schema(const std::string& text, c10::AliasAnalysisKind = c10::AliasAnalysisKind::FROM_SCHEMA,
+                                  bool = false) {
+  return ::taeda::parse_schema(text);
+}
+
 class Library {
  public:
   enum Kind { DEF, IMPL, FRAGMENT };
@@ -217,6 +223,12 @@ class Library {
     return *this;
   }
   Library& def(const std::string& schema, const std::vector<at::Tag>& = {}) & { return def(schema.c_str()); }
+  Library& def(const c10::FunctionSchema& schema, const std::vector<at::Tag>& = {}) & { return def(c10::str(schema)); }
+  template <class F>
+    requires(!std::is_convertible_v<F, const std::vector<at::Tag>&>)
+  Library& def(const c10::FunctionSchema& schema, F&& f, const std::vector<at::Tag>& = {}) & {
+    return def(c10::str(schema), std::forward<F>(f));
+  }
   // With the function that is all of it: by its schema, or by a name, with a schema made of the function's types.
   template <class F>
     requires(!std::is_convertible_v<F, const std::vector<at::Tag>&>)

@@ -1,3 +1,4 @@
+#include <ATen/core/function_schema.h>
 #include <ATen/core/jit_type.h>
 
 #include <memory>
@@ -43,3 +44,19 @@ const Type& shown(::taeda::TypePtr node) {
 }
 
 }  // namespace c10::detail
+
+namespace c10 {
+
+Argument::Argument(std::string name, const TypePtr& type, std::optional<int32_t> N, std::optional<IValue> default_value,
+                   bool kwarg_only, std::optional<AliasInfo> alias_info) {
+  SchemaArgument::type = type ? type->node() : ::taeda::plain_type(::taeda::TypeKind::Tensor);
+  SchemaArgument::name = std::move(name);
+  list_size = N.value_or(0);
+  keyword_only = kwarg_only;
+  alias = std::move(alias_info);
+  if (!default_value) return;
+  default_text = default_value->isString() ? str('"', default_value->toStringRef(), '"') : c10::str(*default_value);
+  SchemaArgument::default_value = *std::move(default_value);
+}
+
+}  // namespace c10

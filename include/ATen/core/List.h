@@ -188,14 +188,16 @@ class Dict {
       if (::taeda::equal_values(entry->first, wanted)) return iterator(entry);
     return end();
   }
-  bool insert(const K& key, const V& value) const {
-    if (contains(key)) return false;
-    dict_->set(detail::to_value<K>(key), detail::to_value<V>(value));
-    return true;
+  template <class K2, class V2>
+  bool insert(K2&& key, V2&& value) const {
+    const K held(std::forward<K2>(key));
+    return !contains(held) && insert_or_assign(held, std::forward<V2>(value));
   }
-  bool insert_or_assign(const K& key, const V& value) const {
-    bool is_new = !contains(key);
-    dict_->set(detail::to_value<K>(key), detail::to_value<V>(value));
+  template <class K2, class V2>
+  bool insert_or_assign(K2&& key, V2&& value) const {
+    const K held(std::forward<K2>(key));
+    bool is_new = !contains(held);
+    dict_->set(detail::to_value<K>(held), detail::to_value<V>(V(std::forward<V2>(value))));
     return is_new;
   }
   size_t erase(const K& key) const { return dict_->erase(detail::to_value<K>(key)); }

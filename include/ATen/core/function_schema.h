@@ -23,6 +23,10 @@ struct AliasInfo : ::taeda::AliasInfo {
 
 // A parameter or a result.
 struct Argument : ::taeda::SchemaArgument {
+  C10_API Argument(std::string name = {}, const TypePtr& type = nullptr, std::optional<int32_t> N = std::nullopt,
+                   std::optional<IValue> default_value = std::nullopt, bool kwarg_only = false,
+                   std::optional<AliasInfo> alias_info = std::nullopt);
+  explicit Argument(::taeda::SchemaArgument argument) : SchemaArgument(std::move(argument)) {}
   const std::string& name() const { return SchemaArgument::name; }
   TypePtr type() const { return SchemaArgument::type; }
   std::optional<int32_t> N() const { return list_size ? std::optional<int32_t>(list_size) : std::nullopt; }
@@ -35,9 +39,21 @@ struct Argument : ::taeda::SchemaArgument {
 };
 static_assert(sizeof(Argument) == sizeof(::taeda::SchemaArgument));
 
+// What compilers may take for granted of an op; here they keep every op of one's own that is called.
+enum class AliasAnalysisKind : uint8_t { INTERNAL_SPECIAL_CASE, CONSERVATIVE, FROM_SCHEMA, PURE_FUNCTION };
+
 class FunctionSchema {
  public:
   FunctionSchema(::taeda::Schema schema) : schema_(std::move(schema)) {}
+  FunctionSchema(std::string name, std::string overload_name, const std::vector<Argument>& arguments,
+                 const std::vector<Argument>& returns, bool is_vararg = false, bool is_varret = false)
+      : schema_{std::move(name),
+                std::move(overload_name),
+                {arguments.begin(), arguments.end()},
+                {returns.begin(), returns.end()},
+                is_vararg,
+                is_varret} {}
+  void setAliasAnalysis(AliasAnalysisKind) {}
   // The schema itself, as one.
   static const FunctionSchema& of(const ::taeda::Schema& schema) {
     return reinterpret_cast<const FunctionSchema&>(schema);

@@ -106,6 +106,11 @@ template <class T>
 TypePtr getTypePtr() {
   return detail::Box<std::decay_t<T>>::type();
 }
+// That of a class: getCustomClassType<c10::intrusive_ptr<Mine>>(). An error if it was not registered.
+template <class T>
+ClassTypePtr getCustomClassType() {
+  return detail::Box<std::decay_t<T>>::type();
+}
 // The least type that covers both, if there is one.
 inline std::optional<TypePtr> unifyTypes(TypePtr a, TypePtr b, bool or_union = false) {
   ::taeda::TypePtr both = ::taeda::unify(a, b, or_union);

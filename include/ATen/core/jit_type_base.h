@@ -22,6 +22,7 @@ class SharedType {
 
   constexpr SharedType(std::nullptr_t = nullptr) {}
   SharedType(::taeda::TypePtr node) : node_(T::shows(node) ? node : nullptr) {}
+  SharedType(const T* type) : node_(type ? type->node() : nullptr) {}
   template <class Derived>
     requires(std::is_base_of_v<T, Derived> && !std::is_same_v<T, Derived>)
   SharedType(SharedType<Derived> other) : node_(other) {}
@@ -98,6 +99,7 @@ inline std::string typeKindToString(TypeKind kind) { return std::string(::taeda:
 struct Type {
   explicit Type(::taeda::TypePtr node) : node_(node) {}
   Type(const Type&) = delete;
+  ::taeda::TypePtr node() const { return node_; }
   static bool shows(::taeda::TypePtr) { return true; }
 
   TypeKind kind() const { return node_->kind(); }

@@ -14,6 +14,7 @@ using Error = ::taeda::Error;
   class C10_API name : public Error {                                                           \
    public:                                                                                      \
     explicit name(std::string message) : Error(::taeda::ErrorKind::kind, std::move(message)) {} \
+    name(std::string message, std::nullptr_t) : name(std::move(message)) {} /* no backtrace */  \
     name(const ::taeda::SourceLocation& place, std::string message)                             \
         : name(::taeda::placed(place, std::move(message))) {}                                   \
   };

@@ -47,9 +47,12 @@ class intrusive_ptr : public ::taeda::Ref<T> {
     requires std::is_convertible_v<U*, T*>
   intrusive_ptr(intrusive_ptr<U>&& other) : Base(static_cast<::taeda::Ref<U>&&>(other)) {}
 
+  // Here, as classes make this their friend to keep their constructors to themselves.
   template <class... Args>
   static intrusive_ptr make(Args&&... args) {
-    return ::taeda::make_ref<T>(std::forward<Args>(args)...);
+    T* object = new T(std::forward<Args>(args)...);
+    object->retain_first();
+    return Base::adopt(object);
   }
   // A pointer whose reference was given away by release(), taken back.
   static intrusive_ptr reclaim(T* owned) { return Base::adopt(owned); }

@@ -185,3 +185,51 @@ TEST(a_device_of_ones_own) {
   optimizer.step();
   CHECK(linear->weight.is_privateuseone());
 }
+
+namespace {
+
+// A class that only handles make, which is known by its type.
+class Kept : public torch::CustomClassHolder {
+ public:
+  int64_t number() const { return number_; }
+  static c10::intrusive_ptr<Kept> of(int64_t number) { return c10::make_intrusive<Kept>(number); }
+
+ private:
+  explicit Kept(int64_t number) : number_(number) {}
+  friend class c10::intrusive_ptr<Kept>;
+  int64_t number_;
+};
+struct Unknown : torch::CustomClassHolder {};
+
+int64_t number_of(const c10::IValue& value, const std::string& word, int64_t more) {
+  const c10::Type* kept = c10::getCustomClassType<c10::intrusive_ptr<Kept>>().get();
+  TORCH_CHECK(value.type().get() == kept, "a Kept is wanted; got ", value.type()->str());
+  return value.toCustomClass<Kept>()->number() + static_cast<int64_t>(word.size()) + more;
+}
+
+}  // namespace
+
+TORCH_LIBRARY(cpptest_kept, m) {
+  m.class_<Kept>("Kept").def_static("of", &Kept::of).def("number", &Kept::number);
+  c10::FunctionSchema schema("number_of", "any",
+                             {{"value", c10::AnyType::get()},
+                              {"word", c10::getTypePtr<std::string>(), std::nullopt, "four"},
+                              {"more", c10::IntType::get(), std::nullopt, 1, true}},
+                             {{"", c10::IntType::get()}});
+  schema.setAliasAnalysis(c10::AliasAnalysisKind::CONSERVATIVE);
+  m.def(std::move(schema), number_of);
+  m.def(torch::schema("same(Tensor x) -> Tensor", c10::AliasAnalysisKind::PURE_FUNCTION));
+}
+
+TEST(schemas_that_are_put_together) {
+  auto op = c10::Dispatcher::singleton().findSchemaOrThrow("cpptest_kept::number_of", "any");
+  CHECK(c10::str(op.schema()) == "cpptest_kept::number_of.any(Any value, str word=\"four\", *, int more=1) -> int");
+  torch::jit::Stack stack{Kept::of(3), std::string("six666"), 2};
+  op.callBoxed(stack);
+  CHECK(stack[0].toInt() == 11);
+  torch::jit::Stack other{torch::ones(1), std::string(), 2};
+  CHECK_ERROR(op.callBoxed(other), Runtime, "a Kept is wanted; got Tensor");
+  CHECK_ERROR(c10::getCustomClassType<c10::intrusive_ptr<Unknown>>(), Runtime, "not registered");
+  CHECK(c10::Dispatcher::singleton().findSchemaOrThrow("cpptest_kept::same", "").schema().arguments().size() == 1);
+  CHECK(c10::Argument("x").type() == c10::TensorType::get() && !c10::Argument("x").default_value());
+}

@@ -77,6 +77,9 @@ TEST(bytes_of_a_storage) {
 TEST(values_copied_with_all_they_hold) {
   at::Tensor x = at::ones({2});
   c10::List<at::Tensor> tensors({x, x});
+  c10::Dict<std::string, std::string> words;
+  CHECK(words.insert(std::string_view("a"), "b") && !words.insert("a", "c") && words.at("a") == "b");
+  CHECK(!words.insert_or_assign("a", std::string_view("d")) && words.at("a") == "d");
   c10::Dict<std::string, c10::List<at::Tensor>> dict;
   dict.insert("xs", tensors);
   dict.insert("same", tensors);

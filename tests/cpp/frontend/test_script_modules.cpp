@@ -166,7 +166,10 @@ TEST(modules_made_here) {
   net.register_parameter("bias", torch::Tensor(), false);
   net.register_module("part", inner);
   net.register_attribute("scale", c10::FloatType::get(), 0.5);
-  CHECK_ERROR(net.register_attribute("scale", c10::FloatType::get(), 0.5), Runtime, "scale");
+  net.register_attribute("scale", c10::FloatType::get(), 2.5);  // again
+  CHECK(net.attr("scale").toDouble() == 2.5);
+  net.register_attribute("scale", c10::FloatType::get(), 0.5);
+  CHECK_ERROR(net.register_attribute("scale", c10::IntType::get(), 2), Runtime, "'scale' is a float already");
   CHECK_ERROR(net.register_attribute("count", c10::IntType::get(), 0.5), Runtime,
               "'count' is to be a int; got a float");
   CHECK(net.is_training() && net.named_parameters().size() == 1 && net.buffers()[0].equal(torch::arange(3)));

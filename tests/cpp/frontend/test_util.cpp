@@ -226,6 +226,7 @@ TEST(checks_that_tell_both_values) {
   CHECK_ERROR(TORCH_CHECK_NOTNULL(none), Runtime, "'none' must not be null");
   CHECK(*TORCH_CHECK_NOTNULL(&three) == 3);
   CHECK_ERROR(C10_THROW_ERROR(ValueError, std::string("odd ") + "one"), Value, "odd one");
+  CHECK_ERROR(throw c10::IndexError("out of it", nullptr), Index, "out of it");
   CHECK_ERROR([&] { TORCH_CHECK_ARG(three == 4, 2, "four is wanted"); }(), Runtime, "invalid argument 2: four");
 }
 

@@ -77,7 +77,7 @@ class TORCH_API Module {
   c10::IValue attr(const std::string& name) const;
   c10::IValue attr(const std::string& name, c10::IValue or_else) const;
   void setattr(const std::string& name, c10::IValue value) const;
-  // New attributes, of names that are free.
+  // New attributes; one that is there, of this type, gets the value. Only modules made here get new ones.
   void register_parameter(const std::string& name, at::Tensor v, bool is_buffer) const;
   void register_buffer(const std::string& name, at::Tensor v) const { register_parameter(name, std::move(v), true); }
   void register_module(const std::string& name, const Module& module) const;
