@@ -14,7 +14,7 @@ AccumulateGrad::AccumulateGrad(Tensor variable) : Node(UINT64_MAX), variable_(st
 
 // A leaf's meta points here without counting. Who takes a reference through it holds the meta's lock, so the count is
 // looked at once more under it.
-void AccumulateGrad::destroy() noexcept {
+void AccumulateGrad::on_last_release() noexcept {
   {
     AutogradMeta& meta = *meta_of(variable_);
     std::lock_guard guard(meta.lock);
@@ -24,7 +24,7 @@ void AccumulateGrad::destroy() noexcept {
     count_.store(0, std::memory_order_relaxed);
     if (meta.accumulator == this) meta.accumulator = nullptr;
   }
-  Node::destroy();
+  Node::on_last_release();
 }
 
 void AccumulateGrad::run_tensor_hooks(std::span<Tensor> grads) {

@@ -14,7 +14,7 @@ class TAEDA_API AccumulateGrad final : public Node {
   const Tensor& variable() const { return variable_; }
 
  protected:
-  void destroy() noexcept override;
+  void on_last_release() noexcept override;
 
  private:
   Tensor variable_;

@@ -103,7 +103,7 @@ int64_t next_sequence_nr() {
 
 Node::~Node() = default;
 
-void Node::destroy() noexcept {
+void Node::on_last_release() noexcept {
   count_.store(0, std::memory_order_relaxed);
   if (t_destroying) {
     next_dying_ = std::exchange(t_dying, this);

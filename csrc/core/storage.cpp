@@ -59,13 +59,13 @@ void StorageImpl::operator delete(void* block, size_t size) {
   cached_delete(t_storages, block, size, sizeof(StorageImpl));
 }
 
-void StorageImpl::destroy() noexcept {
+void StorageImpl::on_last_release() noexcept {
   if (owns_python_object) {
     count_.store(1, std::memory_order_relaxed);  // the hook may take references and drop them
     python_hooks.storage_died(this);
     if (!confirm_death()) return;  // somebody got the object through a weak reference
   }
-  RefCounted::destroy();
+  RefCounted::on_last_release();
 }
 
 void StorageImpl::resize(size_t nbytes) {

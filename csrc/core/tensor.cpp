@@ -79,13 +79,13 @@ TensorImpl::~TensorImpl() {
   if (VersionCounter* versions = versions_.load(std::memory_order_relaxed)) versions->release();
 }
 
-void TensorImpl::destroy() noexcept {
+void TensorImpl::on_last_release() noexcept {
   if (owns_python_object) {
     count_.store(1, std::memory_order_relaxed);  // the hook may take references and drop them
     python_hooks.tensor_died(this);
     if (!confirm_death()) return;  // a finaliser kept the tensor
   }
-  RefCounted::destroy();
+  RefCounted::on_last_release();
 }
 
 bool TensorImpl::is_contiguous(MemoryFormat format) const {

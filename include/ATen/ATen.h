@@ -8,3 +8,4 @@
 #include <ATen/core/jit_type.h>
 #include <c10/core/DeviceGuard.h>
 #include <c10/core/InferenceMode.h>
+#include <c10/util/Logging.h>

@@ -66,11 +66,13 @@ SOURCES = sorted(p for folder in (CSRC, INCLUDE) for p in folder.rglob("*")
 PYTHON = sorted(p for package in ("taeda", "taedagen") for p in (ROOT / package).rglob("*.py")
                 if "generated" not in p.parts and "_C" not in p.parts)  # fmt: skip
 
+PYTORCH = ("torch/", "ATen/", "c10/", "caffe2/")  # its interface to C++
+
 
 def layer_of(relative: str) -> str:
     """The longest folder of the map that ``relative`` lies in, else its first folder; ``taeda/`` begins public ones."""
     relative = relative.removeprefix("taeda/")
-    if relative.startswith(("torch/", "ATen/", "c10/")):  # PyTorch's interface to C++
+    if relative.startswith(PYTORCH):
         return "torch"
     candidates = [layer for layer in [*ARROWS, "backend", "autocast", "python"] if relative.startswith(f"{layer}/")]
     return max(candidates, key=len, default=relative.split("/")[0].removesuffix(".h"))
@@ -123,7 +125,7 @@ def test_generated_code_includes_only_what_the_map_allows() -> None:
 def test_public_headers_include_public_headers_only() -> None:
     """And by their public path, so that they compile wherever they are installed."""
     wrong = {f"{p.relative_to(ROOT)}: {i}" for p in SOURCES if p.is_relative_to(INCLUDE) for i in includes(p)
-             if "/" in i and not i.startswith(("taeda/", "sys/", "torch/", "ATen/", "c10/", "pybind11/"))}  # fmt: skip
+             if "/" in i and not i.startswith((*PYTORCH, "taeda/", "sys/", "pybind11/"))}  # fmt: skip
     assert wrong == set()
 
 

@@ -1,5 +1,6 @@
 #include "taeda/jit/archive.h"
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 
@@ -24,6 +25,11 @@ ArchiveReader::ArchiveReader(ArchiveReader&&) noexcept = default;
 
 bool ArchiveReader::has(std::string_view record) const { return impl_->file.has(record); }
 std::string_view ArchiveReader::record(std::string_view record) const { return impl_->file.record(record); }
+std::vector<std::string> ArchiveReader::records() const {
+  std::vector<std::string> names = impl_->file.names();
+  std::ranges::sort(names);
+  return names;
+}
 Value ArchiveReader::value(const std::string& name) const { return unpickle_loosely(impl_->file, name); }
 
 struct ArchiveWriter::Impl {

@@ -184,23 +184,26 @@ struct WarnAlways {
     return std::forward<decltype(value)>(value);                      \
   }(pointer)
 #define TORCH_DCHECK_NOTNULL(pointer) TORCH_CHECK_NOTNULL(pointer)
-#define C10_LOG_API_USAGE_ONCE(name) static_cast<void>(0)
+#define C10_LOG_API_USAGE_ONCE(name) static_cast<void>(0);
 
 #define AT_ASSERT(...) TORCH_INTERNAL_ASSERT(__VA_ARGS__)
 #define AT_ASSERTM(cond, ...) TORCH_CHECK(cond, __VA_ARGS__)
 #define AT_ERROR(...) ::c10::detail::fail<>(TAEDA_HERE, "", ::c10::detail::joined(__VA_ARGS__))
 #define TORCH_RETHROW(e, ...) throw
 
-#define TORCH_WARN_WITH(kind, ...) \
-  ::c10::warn(::c10::Warning(::c10::kind(), TAEDA_HERE, ::c10::detail::joined(__VA_ARGS__)))
+// Blocks, for the same reason.
+#define TORCH_WARN_WITH(kind, ...)                                                              \
+  {                                                                                             \
+    ::c10::warn(::c10::Warning(::c10::kind(), TAEDA_HERE, ::c10::detail::joined(__VA_ARGS__))); \
+  }
 #define TORCH_WARN(...) TORCH_WARN_WITH(UserWarning, __VA_ARGS__)
 #define TORCH_WARN_DEPRECATION(...) TORCH_WARN_WITH(DeprecationWarning, __VA_ARGS__)
 #define AT_WARN(...) TORCH_WARN(__VA_ARGS__)
 #define TORCH_WARN_ONCE(...)                                \
-  do {                                                      \
+  {                                                         \
     static bool warned = false;                             \
     if (!warned || ::c10::WarningUtils::get_warnAlways()) { \
       warned = true;                                        \
       TORCH_WARN(__VA_ARGS__);                              \
     }                                                       \
-  } while (false)
+  }

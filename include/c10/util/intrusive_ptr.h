@@ -19,9 +19,9 @@ class intrusive_ptr_target : public ::taeda::RefCounted {
   intrusive_ptr_target() = default;
   intrusive_ptr_target(const intrusive_ptr_target&) : RefCounted() {}
   intrusive_ptr_target& operator=(const intrusive_ptr_target&) { return *this; }
-  void destroy() noexcept override {
+  void on_last_release() noexcept override {
     release_resources();
-    RefCounted::destroy();
+    RefCounted::on_last_release();
   }
 };
 
@@ -51,7 +51,7 @@ class intrusive_ptr : public ::taeda::Ref<T> {
   template <class... Args>
   static intrusive_ptr make(Args&&... args) {
     T* object = new T(std::forward<Args>(args)...);
-    object->retain_first();
+    static_cast<const ::taeda::RefCounted&>(*object).retain_first();  // whatever T's own methods are called
     return Base::adopt(object);
   }
   // A pointer whose reference was given away by release(), taken back.
@@ -61,7 +61,9 @@ class intrusive_ptr : public ::taeda::Ref<T> {
   // The object, and the reference to it, now the caller's.
   T* release() noexcept { return Base::detach(); }
   bool defined() const noexcept { return static_cast<bool>(static_cast<const Base&>(*this)); }
-  size_t use_count() const noexcept { return defined() ? static_cast<size_t>(this->get()->use_count()) : 0; }
+  size_t use_count() const noexcept {
+    return defined() ? static_cast<size_t>(static_cast<const ::taeda::RefCounted&>(**this).use_count()) : 0;
+  }
   bool unique() const noexcept { return use_count() == 1; }
   void swap(intrusive_ptr& other) noexcept { std::swap(*this, other); }
   bool operator<(const intrusive_ptr& other) const noexcept { return this->get() < other.get(); }

@@ -124,7 +124,7 @@ class TAEDA_API Node : public RefCounted {
 
  protected:
   // Without recursion, however long the chain of nodes that dies with this one.
-  void destroy() noexcept override;
+  void on_last_release() noexcept override;
 
  private:
   struct Extras;  // what few nodes need, in node.cpp

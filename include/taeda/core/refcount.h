@@ -17,7 +17,7 @@ class RefCounted {
   void release() const noexcept {
     // A sole owner cannot race with anyone, so the locked instruction is saved.
     if (count_.load(std::memory_order_acquire) == 1 || count_.fetch_sub(1, std::memory_order_acq_rel) == 1)
-      const_cast<RefCounted*>(this)->destroy();
+      const_cast<RefCounted*>(this)->on_last_release();
   }
   // The first reference to an object that nobody else can see yet: saves the locked instruction of retain().
   void retain_first() const noexcept { count_.store(1, std::memory_order_relaxed); }
@@ -31,13 +31,13 @@ class RefCounted {
   }
 
  protected:
-  // For a class with weak pointers: called in destroy() under the lock that guards them. False when try_retain won the
-  // race against the last release; then the object lives on and destroy() must return.
+  // For a class with weak pointers: called in on_last_release() under the lock that guards them. False when try_retain
+  // won the race against the last release; then the object lives on and on_last_release() must return.
   bool confirm_death() noexcept {
     return count_.load(std::memory_order_acquire) == 0 || count_.fetch_sub(1, std::memory_order_acq_rel) == 1;
   }
-  // Overridden by classes that hand the last reference to Python.
-  virtual void destroy() noexcept {
+  // Overridden by classes that hand the last reference to Python. No program calls a method of its own so.
+  virtual void on_last_release() noexcept {
     count_.store(0, std::memory_order_relaxed);
     delete this;
   }
@@ -50,7 +50,7 @@ class Ref {
   Ref() = default;
   Ref(std::nullptr_t) {}
   explicit Ref(T* object) noexcept : object_(object) {
-    if (object_) object_->retain();
+    if (object_) counted().retain();
   }
   Ref(const Ref& other) noexcept : Ref(other.object_) {}
   Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
@@ -61,7 +61,7 @@ class Ref {
     requires std::is_convertible_v<U*, T*>
   Ref(Ref<U>&& other) noexcept : object_(other.detach()) {}
   ~Ref() {
-    if (object_) object_->release();
+    if (object_) counted().release();
   }
   Ref& operator=(Ref other) noexcept {
     std::swap(object_, other.object_);
@@ -83,13 +83,16 @@ class Ref {
   friend bool operator==(const Ref& a, const Ref& b) noexcept { return a.object_ == b.object_; }
 
  private:
+  // As what it is to us: its class may have methods of the same names.
+  const RefCounted& counted() const noexcept { return *object_; }
+
   T* object_ = nullptr;
 };
 
 template <class T, class... Args>
 Ref<T> make_ref(Args&&... args) {
   T* object = new T(std::forward<Args>(args)...);
-  object->retain_first();
+  static_cast<const RefCounted&>(*object).retain_first();
   return Ref<T>::adopt(object);
 }
 

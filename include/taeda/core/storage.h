@@ -51,7 +51,7 @@ class TAEDA_API StorageImpl final : public RefCounted {
   static void operator delete(void*, size_t);
 
  private:
-  void destroy() noexcept override;
+  void on_last_release() noexcept override;
 
   DataPtr data_;
   size_t nbytes_;

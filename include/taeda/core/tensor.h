@@ -154,7 +154,7 @@ class TAEDA_API TensorImpl : public RefCounted {
  protected:
   virtual IntList virtual_sizes() const { return geometry_.sizes(); }
   virtual IntList virtual_strides() const { return geometry_.strides(); }
-  void destroy() noexcept override;
+  void on_last_release() noexcept override;
 
   Storage storage_;
   Geometry geometry_;

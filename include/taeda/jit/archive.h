@@ -34,6 +34,7 @@ class TAEDA_API ArchiveReader {
 
   bool has(std::string_view record) const;
   std::string_view record(std::string_view record) const;
+  std::vector<std::string> records() const;  // their names, in order
   // The value of the pickle `name`.pkl, whose tensors' elements are records in the folder `name`. An object of a class
   // comes as a dict of its attributes.
   Value value(const std::string& name) const;

@@ -18,8 +18,8 @@ _FORWARDS = {
     "c10/util/{Deprecated,C++17}.h",
     "c10/util/Metaprogramming.h": "c10/util/{TypeList,TypeTraits}.h torch/headeronly/util/{Metaprogramming,TypeList,"
     "TypeTraits}.h",
-    "c10/util/Exception.h": "c10/util/{StringUtil,Logging}.h torch/csrc/Exceptions.h "
-    "c10/util/logging_is_not_google_glog.h",
+    "c10/util/Exception.h": "c10/util/StringUtil.h torch/csrc/Exceptions.h",
+    "c10/util/Logging.h": "c10/util/logging_is_not_google_glog.h",
     "c10/util/ArrayRef.h": "ATen/ArrayRef.h",
     "c10/util/SmallVector.h": "ATen/{DimVector,SmallVector}.h ATen/core/DimVector.h c10/util/DimVector.h",
     "c10/util/OptionalArrayRef.h": "ATen/core/OptionalArrayRef.h",

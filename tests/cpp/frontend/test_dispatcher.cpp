@@ -200,6 +200,18 @@ class Kept : public torch::CustomClassHolder {
   int64_t number_;
 };
 struct Unknown : torch::CustomClassHolder {};
+// Whose methods have the names of those that count references.
+struct Handle : torch::CustomClassHolder {
+  int64_t calls = 0;
+  bool* gone;
+  explicit Handle(bool* gone) : gone(gone) {}
+  ~Handle() override { *gone = true; }
+  void retain() { ++calls; }
+  void release() { ++calls; }
+  void retain_first() { ++calls; }
+  void destroy() { ++calls; }
+  int64_t use_count() { return ++calls; }
+};
 
 int64_t number_of(const c10::IValue& value, const std::string& word, int64_t more) {
   const c10::Type* kept = c10::getCustomClassType<c10::intrusive_ptr<Kept>>().get();
@@ -232,4 +244,17 @@ TEST(schemas_that_are_put_together) {
   CHECK_ERROR(c10::getCustomClassType<c10::intrusive_ptr<Unknown>>(), Runtime, "not registered");
   CHECK(c10::Dispatcher::singleton().findSchemaOrThrow("cpptest_kept::same", "").schema().arguments().size() == 1);
   CHECK(c10::Argument("x").type() == c10::TensorType::get() && !c10::Argument("x").default_value());
+}
+
+TEST(classes_with_methods_of_any_name) {
+  bool gone = false;
+  auto handle = c10::make_intrusive<Handle>(&gone);
+  {
+    c10::intrusive_ptr<Handle> other = handle;
+    other->release();
+    CHECK(handle.use_count() == 2 && handle->calls == 1);
+  }
+  CHECK(handle.unique() && !gone);
+  handle.reset();
+  CHECK(gone);
 }

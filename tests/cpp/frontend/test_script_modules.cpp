@@ -1,4 +1,5 @@
 // Modules that torch::jit::load made, saved again.
+#include <caffe2/serialize/inline_container.h>
 #include <taeda/jit/archive.h>
 #include <torch/script.h>
 #include <torch/torch.h>
@@ -234,4 +235,31 @@ TEST(texts_of_types_in_types) {
   to.write("instructions/program", "taeda-program 1\nclass \"__torch__.Deep\" module\nattribute \"a\" plain " +
                                        repeated("list ", deep) + "int\n");
   CHECK_ERROR(loaded(to.finish()), Value, "without end");
+}
+
+TEST(records_of_archives) {
+  using caffe2::serialize::PyTorchStreamReader, caffe2::serialize::PyTorchStreamWriter;
+  std::string bytes;
+  PyTorchStreamWriter writer([&](const void* data, size_t size) {
+    bytes.assign(static_cast<const char*>(data), size);
+    return size;
+  });
+  writer.writeRecord("extra/one", "abc", 3);
+  writer.writeRecord("empty", nullptr, 0);
+  CHECK_ERROR(writer.writeRecord("empty", "", 0), Runtime, "'empty' already");
+  writer.writeEndOfFile();
+  CHECK(writer.finalized() && writer.getAllWrittenRecords() == (std::vector<std::string>{"extra/one", "empty"}));
+  CHECK_ERROR(writer.writeRecord("late", "", 0), Runtime, "has ended");
+  std::istringstream in(bytes);
+  PyTorchStreamReader reader(&in);
+  CHECK(reader.hasRecord("extra/one") && !reader.hasRecord("one") && reader.version() == 3);
+  CHECK(c10::str(reader.getAllRecords()) == "byteorder empty extra/one version");
+  auto [data, size] = reader.getRecord("extra/one");
+  CHECK(std::string(static_cast<const char*>(data.get()), size) == "abc" && reader.getRecordSize("empty") == 0);
+  char into[3];
+  CHECK(reader.getRecord("extra/one", into, 3) == 3 && into[2] == 'c');
+  CHECK_ERROR(reader.getRecord("extra/one", into, 2), Runtime, "has 3 bytes; 2 are asked for");
+  CHECK_ERROR(reader.getRecord("none"), Runtime, "no record none");
+  CHECK_ERROR(PyTorchStreamReader("/no/such/file.pt"), Runtime, "no file");
+  CHECK_ERROR(PyTorchStreamWriter("/no/such/folder/file.pt"), Runtime, "could not be written");
 }

@@ -227,6 +227,9 @@ TEST(checks_that_tell_both_values) {
   CHECK(*TORCH_CHECK_NOTNULL(&three) == 3);
   CHECK_ERROR(C10_THROW_ERROR(ValueError, std::string("odd ") + "one"), Value, "odd one");
   CHECK_ERROR(throw c10::IndexError("out of it", nullptr), Index, "out of it");
+  std::ostringstream out;
+  out << std::vector<int>{1, 2} << std::set<int>{3} << std::map<std::string, int>{{"a", 1}} << std::vector<int>(101, 0);
+  CHECK(out.str().starts_with("1 23(a, 1)0 0") && out.str().ends_with("0 0 ...") && out.str().size() == 10 + 199 + 4);
   CHECK_ERROR([&] { TORCH_CHECK_ARG(three == 4, 2, "four is wanted"); }(), Runtime, "invalid argument 2: four");
 }
 

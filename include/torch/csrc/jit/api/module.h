@@ -4,6 +4,7 @@
 
 #include <ATen/core/function_schema.h>
 #include <ATen/core/jit_type.h>
+#include <caffe2/serialize/inline_container.h>
 #include <taeda/jit/module.h>
 #include <torch/csrc/jit/api/compilation_unit.h>
 #include <torch/types.h>
