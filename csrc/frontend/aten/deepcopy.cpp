@@ -1,5 +1,6 @@
 // Boxed values copied with all that they refer to.
 #include <ATen/core/ivalue.h>
+#include <taeda/jit/module.h>
 #include <torch/types.h>
 
 namespace c10 {
@@ -68,13 +69,8 @@ class DeepCopy {
     const ::taeda::Instance& old = from.to_instance();
     auto copy = ::taeda::make_ref<::taeda::Instance>(old.type);
     keep(from, copy);
-    const ::taeda::Method *get = old.type->find_method("__getstate__"), *set = old.type->find_method("__setstate__");
-    if (get && set) {
-      ::taeda::Stack stack{from};
-      get->run(stack);
-      Value state = (*this)(stack.back());
-      stack = {copy, state};
-      set->run(stack);
+    if (std::optional<Value> state = ::taeda::jit::state_of(::taeda::Ref<::taeda::Instance>(&from.to_instance()))) {
+      ::taeda::jit::set_state(copy, (*this)(*state));
     } else {
       for (const Value& slot : old.slots)
         TORCH_CHECK(slot.tag() != Value::Tag::Object, "deepcopy: the class ", old.type->name(),

@@ -24,7 +24,7 @@ void each_slot(const Instance& object, const std::string& prefix, bool recurse, 
     const Attribute& attribute = object.type->attributes()[i];
     const Value& value = object.slots[i];
     const bool is_module = value.tag() == Value::Tag::Instance && value.to_instance().type->is_module;
-    if (!is_module) visit(prefix + attribute.name, attribute, value);
+    visit(prefix + attribute.name, attribute, value);
     if (is_module && recurse) each_slot(value.to_instance(), prefix + attribute.name + ".", recurse, visit);
   }
 }

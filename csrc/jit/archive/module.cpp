@@ -81,6 +81,25 @@ std::string Module::archive(const std::string& folder, const std::map<std::strin
   return to.finish();
 }
 
+std::optional<Value> state_of(const Ref<Instance>& object) {
+  const Method *get = object->type->find_method("__getstate__"), *set = object->type->find_method("__setstate__");
+  if (!get || !get->run || !set || !set->run) return std::nullopt;
+  Stack stack{object};
+  get->run(stack);
+  return stack.back();
+}
+void set_state(const Ref<Instance>& object, Value state) {
+  const Method* set = object->type->find_method("__setstate__");
+  TAEDA_CHECK(set && set->run, object->type->name(), " has no __setstate__ for what it was saved as");
+  if (!set->is_static) {
+    Stack stack{object, std::move(state)};
+    return set->run(stack);
+  }
+  Stack stack{std::move(state)};  // of C++, which makes another object
+  set->run(stack);
+  object->slots = stack.back().to_instance().slots;
+}
+
 std::vector<std::string> Module::methods() const {
   std::vector<std::string> names;
   for (const Method* method : object_->type->methods()) names.push_back(method->name);

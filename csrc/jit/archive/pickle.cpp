@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "taeda/core/dtype.h"
+#include "taeda/jit/module.h"
 
 namespace taeda::jit {
 
@@ -202,6 +203,13 @@ class Pickler {
     std::string key = str("O", reinterpret_cast<uint64_t>(&held));
     if (recall(key)) return;
     class_name(held.type->name());
+    const bool is_native = !held.slots.empty() && held.slots[0].tag() == Value::Tag::Object;
+    if (std::optional<Value> state = is_native ? state_of(Ref<Instance>(&const_cast<Instance&>(held))) : std::nullopt) {
+      out_ += ")\x81";
+      write(*state);
+      out_ += 'b';
+      return remember(key);
+    }
     out_ += ")\x81}(";
     for (size_t i = 0; i < held.slots.size(); ++i) {
       text(held.type->attributes()[i].name);

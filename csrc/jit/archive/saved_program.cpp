@@ -130,6 +130,7 @@ bool declare_source(SavedProgram& program) {
 // Declarations of an object's class and of those of the objects in it, these first.
 void describe(const Instance& object, std::vector<DeclaredClass>& classes) {
   const ClassType& type = *object.type;
+  if (type.name().starts_with(kNative)) return;
   for (const DeclaredClass& known : classes)
     if (known.name == type.name()) return;
   TAEDA_CHECK(type.methods().empty(), "there is no source of the methods of ", type.name(),

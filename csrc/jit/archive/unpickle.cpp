@@ -7,6 +7,7 @@
 #include "taeda/autograd/meta.h"
 #include "taeda/core/thread_state.h"
 #include "taeda/dispatch/class_type.h"
+#include "taeda/jit/module.h"
 #include "taeda/ops/view.h"
 
 namespace taeda::jit {
@@ -337,8 +338,14 @@ class Unpickler {
       if (top().items->empty() && state.kind == Item::Kind::Dict) extend(*state.items);
       return;
     }
-    if (top().kind != Item::Kind::Plain || state.kind != Item::Kind::Dict) damaged("an object has no state");
+    if (top().kind != Item::Kind::Plain) damaged("an object has no state");
     Instance& object = top().value.to_instance();
+    const bool is_native = !object.slots.empty() && object.type->attributes()[0].type->is(TypeKind::Capsule);
+    if (is_native || state.kind != Item::Kind::Dict) {
+      const Method* set = object.type->find_method("__setstate__");
+      if (!set || !set->schema || set->schema->arguments.empty()) damaged("an object has no state");
+      return set_state(Ref<Instance>(&object), to_value(state, set->schema->arguments.back().type));
+    }
     for (size_t i = 0; i + 1 < state.items->size(); i += 2) {
       std::string_view name = (*state.items)[i].value.to_string();
       size_t slot = object.type->attribute_slot(name);

@@ -98,7 +98,7 @@ class List {
     return items;
   }
   List copy() const { return List(::taeda::copied(list_.value())); }
-  ::taeda::TypePtr elementType() const { return detail::type_of<T>(); }
+  ::taeda::TypePtr elementType() const { return ::taeda::type_of(list_.value())->contained(0); }
   const ::taeda::Value& value() const { return list_.value(); }
   ::taeda::TensorList tensors() const { return list_.value().to_tensor_list(); }
   bool is(const List& other) const { return list_.value().is_same(other.list_.value()); }

@@ -4,6 +4,7 @@
 //   taeda::Tensor y = net.run("forward", {x}).to_tensor();
 #pragma once
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,11 @@ class TAEDA_API Module {
 
 // A class of this name or, where that is taken, of one like it; with no prefix it gets "__torch__". Nobody else's.
 TAEDA_API ClassType& new_class(const std::string& name);
+
+// What the class's __getstate__ makes of an object; nothing if it has none, or nothing to make an object of that.
+TAEDA_API std::optional<Value> state_of(const Ref<Instance>& object);
+// Makes a new object one of that state.
+TAEDA_API void set_state(const Ref<Instance>& object, Value state);
 
 // RuntimeError that says what is wrong with a file that is damaged, or holds no instructions (PyTorch's archives:
 // `python -m taeda jit compile` adds them).

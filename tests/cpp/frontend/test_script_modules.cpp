@@ -55,7 +55,37 @@ torch::jit::Module loaded(const std::string& bytes) {
 }
 float result(const torch::jit::Module& module) { return module.forward({torch::ones(2)}).toTensor()[0].item<float>(); }
 
+struct Pickled : torch::CustomClassHolder {
+  explicit Pickled(std::vector<int64_t> numbers) : numbers(std::move(numbers)) {}
+  std::vector<int64_t> numbers;
+};
+struct Unpickled : torch::CustomClassHolder {};
+
 }  // namespace
+
+TORCH_LIBRARY(cpptest_pickled, m) {
+  m.class_<Pickled>("Pickled").def_pickle(
+      [](const c10::intrusive_ptr<Pickled>& self) { return self->numbers; },
+      [](std::vector<int64_t> state) { return c10::make_intrusive<Pickled>(std::move(state)); });
+  m.class_<Unpickled>("Unpickled");
+}
+
+TEST(objects_of_cpp_in_modules) {
+  torch::jit::Module net("Holds");
+  auto object = c10::make_intrusive<Pickled>(std::vector<int64_t>{1, 2});
+  net.register_attribute("one", c10::getCustomClassType<c10::intrusive_ptr<Pickled>>(), object);
+  std::ostringstream out;
+  net.save(out);
+  object->numbers[0] = 5;
+  for (torch::jit::Module copy : {loaded(out.str()), loaded(out.str()).deepcopy()}) {
+    auto one = copy.attr("one").toCustomClass<Pickled>();
+    CHECK(one->numbers == (std::vector<int64_t>{1, 2}) && one != object);
+  }
+  c10::IValue value = c10::IValue(object).deepcopy();
+  CHECK(value.toCustomClass<Pickled>() != object && value.toCustomClass<Pickled>()->numbers[0] == 5);
+  net.register_attribute("other", c10::AnyType::get(), c10::make_intrusive<Unpickled>());
+  CHECK_ERROR(net.save(out), Type, "archives hold no value");
+}
 
 TEST(script_modules_are_saved_with_what_they_hold_now) {
   torch::jit::Module net = loaded(archive(1));
@@ -173,6 +203,10 @@ TEST(modules_made_here) {
   CHECK_ERROR(net.register_attribute("scale", c10::IntType::get(), 2), Runtime, "'scale' is a float already");
   CHECK_ERROR(net.register_attribute("count", c10::IntType::get(), 0.5), Runtime,
               "'count' is to be a int; got a float");
+  std::string names;
+  for (const auto& each : net.named_attributes()) names += each.name + " ";
+  CHECK(names == "training weight bias part part.training part.steps scale ");
+  CHECK(c10::TypePtr(c10::impl::GenericList(c10::List<std::string>().value()).elementType()) == c10::StringType::get());
   CHECK(net.is_training() && net.named_parameters().size() == 1 && net.buffers()[0].equal(torch::arange(3)));
   std::ostringstream out;
   net.save(out);
