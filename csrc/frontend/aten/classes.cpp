@@ -1,4 +1,5 @@
 // Classes that extensions register, and errors of their registration.
+#include <ATen/core/function_schema.h>
 #include <torch/custom_class.h>
 
 #include <mutex>
@@ -44,14 +45,11 @@ void ClassBuilder::add(const std::string& name, std::vector<::taeda::TypePtr> pa
   TORCH_CHECK(args.empty() || args.size() + implicit == parameters.size(), name, ": ", args.size(),
               " arguments were named; it has ", parameters.size() - implicit);
   for (size_t i = 0; i < parameters.size(); ++i) {
-    ::taeda::SchemaArgument argument;
-    argument.type = parameters[i];
-    argument.name = i < implicit ? "self" : args.empty() ? "_" + std::to_string(i) : args[i - implicit].name_;
-    if (i >= implicit && !args.empty() && args[i - implicit].value_) {
-      argument.default_value = *args[i - implicit].value_;
-      argument.default_text = c10::str(*args[i - implicit].value_);
-    }
-    schema->arguments.push_back(std::move(argument));
+    const arg* named = i < implicit || args.empty() ? nullptr : &args[i - implicit];
+    schema->arguments.push_back(c10::Argument(i < implicit ? "self"
+                                              : named      ? named->name_
+                                                           : "_" + std::to_string(i),
+                                              parameters[i], std::nullopt, named ? named->value_ : std::nullopt));
   }
   ::taeda::SchemaArgument returned;
   returned.type = result;

@@ -159,17 +159,19 @@ void Module::register_attribute(const std::string& name, const c10::TypePtr& t, 
                                 bool is_buffer) const {
   TORCH_CHECK(::taeda::type_of(v)->is_subtype_of(t), "register_attribute: '", name, "' is to be a ", t->str(),
               "; got a ", ::taeda::type_of(v)->str());
+  const Attribute::Kind kind = is_param    ? Attribute::Kind::Parameter
+                               : is_buffer ? Attribute::Kind::Buffer
+                                           : Attribute::Kind::Plain;
   if (std::optional<size_t> slot = object().type->find_attribute(name)) {
     const Attribute& there = object().type->attributes()[*slot];
-    TORCH_CHECK(there.type == static_cast<::taeda::TypePtr>(t), "register_attribute: '", name, "' is a ",
-                there.type->str(), " already; got a ", t->str());
+    TORCH_CHECK(t->isSubtypeOf(there.type), "register_attribute: '", name, "' is a ", there.type->str(),
+                " already; got a ", t->str());
+    TORCH_CHECK(there.kind == kind || kind == Attribute::Kind::Plain, "register_attribute: '", name,
+                "' is there already, as something else than a ", is_param ? "parameter" : "buffer");
     object().slots.at(*slot) = std::move(v);
     return;
   }
-  class_to_be_changed(object()).add_attribute({name, t,
-                                               is_param    ? Attribute::Kind::Parameter
-                                               : is_buffer ? Attribute::Kind::Buffer
-                                                           : Attribute::Kind::Plain});
+  class_to_be_changed(object()).add_attribute({name, t, kind});
   object().slots.push_back(std::move(v));
 }
 void Module::register_parameter(const std::string& name, at::Tensor v, bool is_buffer) const {

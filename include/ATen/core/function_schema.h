@@ -39,7 +39,8 @@ struct Argument : ::taeda::SchemaArgument {
 };
 static_assert(sizeof(Argument) == sizeof(::taeda::SchemaArgument));
 
-// What compilers may take for granted of an op; here they keep every op of one's own that is called.
+// What PyTorch's compiler may take for granted of an op. Here it is not asked: a program keeps the calls of ops that
+// give nothing, and of others those whose results it uses.
 enum class AliasAnalysisKind : uint8_t { INTERNAL_SPECIAL_CASE, CONSERVATIVE, FROM_SCHEMA, PURE_FUNCTION };
 
 class FunctionSchema {

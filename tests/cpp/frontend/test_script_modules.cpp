@@ -201,6 +201,10 @@ TEST(modules_made_here) {
   CHECK(net.attr("scale").toDouble() == 2.5);
   net.register_attribute("scale", c10::FloatType::get(), 0.5);
   CHECK_ERROR(net.register_attribute("scale", c10::IntType::get(), 2), Runtime, "'scale' is a float already");
+  CHECK_ERROR(net.register_buffer("weight", torch::ones(2)), Runtime, "something else than a buffer");
+  net.register_parameter("bias", torch::zeros(1), false);
+  CHECK(net.parameters().size() == 2);
+  net.register_parameter("bias", torch::Tensor(), false);
   CHECK_ERROR(net.register_attribute("count", c10::IntType::get(), 0.5), Runtime,
               "'count' is to be a int; got a float");
   std::string names;
