@@ -36,7 +36,7 @@ int64_t reduction_get_enum(const Variant& words) {
   if (name == "kNone") return at::Reduction::None;
   if (name == "kMean") return at::Reduction::Mean;
   if (name == "kSum") return at::Reduction::Sum;
-  TORCH_CHECK(false, name, " is no way to reduce a loss: kNone, kMean and kSum are");
+  AT_ERROR(name, " is no way to reduce a loss: kNone, kMean and kSum are");
 }
 }  // namespace enumtype
 

@@ -38,6 +38,7 @@ void expect_error(F&& body, ErrorKind kind, std::string_view part, const char* f
   static void test_##name();                                       \
   static ::taeda::testing::AddCase add_##name(#name, test_##name); \
   static void test_##name()
+#undef CHECK  // c10/util/Logging.h has one
 #define CHECK(...)                                                                          \
   do {                                                                                      \
     if (!(__VA_ARGS__)) ::taeda::testing::report_failure(__FILE__, __LINE__, #__VA_ARGS__); \

@@ -86,6 +86,9 @@ struct SmallFloatLimits {
   static constexpr T epsilon() { return of(step); }
   static T round_error() { return T(0.5f); }
 };
+// A BFloat16's bits and the number.
+inline float f32_from_bits(uint16_t bits) { return BFloat16(bits, BFloat16::from_bits()); }
+inline uint16_t round_to_nearest_even(float value) { return BFloat16(value).x; }
 }  // namespace detail
 
 }  // namespace c10

@@ -51,6 +51,20 @@ TEST(vectors) {
   CHECK(chosen[2] == 0 && chosen[3] == 1 && V::blend<2>(V(0), V(1))[1] == 1);
   CHECK(std::isnan(at::vec::maximum(V(NAN), V(1))[0]) && at::vec::clamp(steps, V(1), V(2))[0] == 1);
   CHECK(at::vec::fmadd(V(2), V(3), V(4))[5] == 10 && at::vec::Vectorized<c10::BFloat16>(4).sqrt()[0] == 2);
+  CHECK(at::vec::fnmadd(V(2), V(3), V(4))[5] == -2 && at::vec::fnmsub(V(2), V(3), V(4))[5] == -10);
+  constexpr int kSize = V::size();
+  CHECK(steps.reduce_add() == kSize * (kSize - 1) / 2 && steps.reduce_max() == kSize - 1 &&
+        at::vec::flip(steps)[1] == kSize - 2);
+  CHECK(at::vec::vec_reduce_all<float>([](V& a, V& b) { return a + b; }, steps) == steps.reduce_add());
+  CHECK(!steps.has_inf_nan() && V(INFINITY).has_inf_nan() && (steps / V(0)).has_inf_nan());
+  auto [low, high] = at::vec::interleave2(steps, steps + V(100));
+  CHECK(low[1] == 100 && low[2] == 1 && high[0] == kSize / 2 && high[kSize - 1] == kSize + 99);
+  auto [first, second] = at::vec::deinterleave2(low, high);
+  CHECK(first[kSize - 1] == kSize - 1 && second[kSize - 1] == kSize + 99);
+  std::vector<c10::BFloat16> halves(2 * kSize, 1.5f);
+  halves.back() = c10::BFloat16(c10::detail::round_to_nearest_even(-2), c10::BFloat16::from_bits());
+  at::vec::load_fp32_from_bf16(halves.data(), low, high);
+  CHECK(low.reduce_max() == c10::detail::f32_from_bits(0x3fc0) && high[0] == 1.5f && high[kSize - 1] == -2);
 }
 
 TEST(namespaces_and_numbers) {

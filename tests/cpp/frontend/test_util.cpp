@@ -29,6 +29,11 @@
 #include <c10/util/strides.h>
 #include <torch/csrc/jit/frontend/function_schema_parser.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <iostream>
 #include <thread>
 #include <variant>
 
@@ -231,6 +236,36 @@ TEST(checks_that_tell_both_values) {
   out << std::vector<int>{1, 2} << std::set<int>{3} << std::map<std::string, int>{{"a", 1}} << std::vector<int>(101, 0);
   CHECK(out.str().starts_with("1 23(a, 1)0 0") && out.str().ends_with("0 0 ...") && out.str().size() == 10 + 199 + 4);
   CHECK_ERROR([&] { TORCH_CHECK_ARG(three == 4, 2, "four is wanted"); }(), Runtime, "invalid argument 2: four");
+}
+
+TEST(lines_by_severity) {
+  std::ostringstream lines;
+  std::streambuf* before = std::cerr.rdbuf(lines.rdbuf());
+  const int least = std::exchange(FLAGS_caffe2_log_level, GLOG_WARNING);
+  LOG(INFO) << "not shown";
+  VLOG(1) << "not shown";
+  if (least > GLOG_FATAL)
+    LOG(ERROR) << "not reached";
+  else
+    LOG_IF(ERROR, least == least) << "shown " << 1;
+  FLAGS_caffe2_log_level = -1;
+  VLOG(1) << "shown " << 2;
+  VLOG(2) << "not shown";
+  FLAGS_caffe2_log_level = least;
+  pid_t child = fork();
+  if (child == 0) LOG_IF(FATAL, child == 0) << "ends the process";
+  std::cerr.rdbuf(before);
+  int status = 0;
+  CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+  const std::string said = lines.str();
+  CHECK(said.starts_with("[E") && said.find("test_util.cpp:") < said.find("] shown 1\n[I"));
+  CHECK(said.ends_with("] shown 2\n") && said.find("not") == std::string::npos);
+}
+
+TEST(checks_of_caffe2) {
+  CAFFE_ENFORCE(true, "never made");
+  CHECK_ERROR([] { CAFFE_ENFORCE_EQ(1 + 1, 3, "odd ", 1); }(), Runtime, "1 + 1 == 3 fails for 2 and 3. odd 1");
+  CHECK_ERROR(CAFFE_THROW("odd ", 2), Runtime, "odd 2");
 }
 
 TEST(dispatch_over_quantised_elements) {

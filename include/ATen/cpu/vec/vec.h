@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <numeric>
 #include <tuple>
 #include <type_traits>
 
@@ -140,6 +141,11 @@ struct alignas(64) Vectorized {
   Vectorized isnan() const {
     return map([](T x) { return truth(x != x); });
   }
+  bool has_inf_nan() const {
+    return std::any_of(values.begin(), values.end(), [](T x) { return !std::isfinite(wide(x)); });
+  }
+  T reduce_add() const { return std::accumulate(values.begin() + 1, values.end(), values[0], std::plus<T>()); }
+  T reduce_max() const { return *std::max_element(values.begin(), values.end()); }
 
   // Comparisons give elements whose bits are all set or all clear; eq and its kin 1 and 0.
 #define TAEDA_VEC_COMPARE(sign, name)                                            \
@@ -217,6 +223,14 @@ template <class T>
 Vectorized<T> fmsub(const Vectorized<T>& a, const Vectorized<T>& b, const Vectorized<T>& c) {
   return a * b - c;
 }
+template <class T>
+Vectorized<T> fnmadd(const Vectorized<T>& a, const Vectorized<T>& b, const Vectorized<T>& c) {
+  return c - a * b;
+}
+template <class T>
+Vectorized<T> fnmsub(const Vectorized<T>& a, const Vectorized<T>& b, const Vectorized<T>& c) {
+  return Vectorized<T>(0) - a * b - c;
+}
 // NaN where either is.
 template <class T>
 Vectorized<T> maximum(const Vectorized<T>& a, const Vectorized<T>& b) {
@@ -237,6 +251,39 @@ Vectorized<T> clamp_min(const Vectorized<T>& a, const Vectorized<T>& low) {
 template <class T>
 Vectorized<T> clamp_max(const Vectorized<T>& a, const Vectorized<T>& high) {
   return minimum(a, high);
+}
+
+// --- elements in other places
+template <class T>
+Vectorized<T> flip(const Vectorized<T>& v) {
+  Vectorized<T> made;
+  std::reverse_copy(v.values.begin(), v.values.end(), made.values.begin());
+  return made;
+}
+// {a0, b0, a1, b1, ...} in two vectors, and back.
+template <class T>
+std::pair<Vectorized<T>, Vectorized<T>> interleave2(const Vectorized<T>& a, const Vectorized<T>& b) {
+  std::pair<Vectorized<T>, Vectorized<T>> made;
+  constexpr int kHalf = Vectorized<T>::size() / 2;
+  for (int i = 0; i < kHalf; ++i) {
+    made.first[2 * i] = a[i];
+    made.first[2 * i + 1] = b[i];
+    made.second[2 * i] = a[kHalf + i];
+    made.second[2 * i + 1] = b[kHalf + i];
+  }
+  return made;
+}
+template <class T>
+std::pair<Vectorized<T>, Vectorized<T>> deinterleave2(const Vectorized<T>& a, const Vectorized<T>& b) {
+  std::pair<Vectorized<T>, Vectorized<T>> made;
+  constexpr int kHalf = Vectorized<T>::size() / 2;
+  for (int i = 0; i < kHalf; ++i) {
+    made.first[i] = a[2 * i];
+    made.first[kHalf + i] = b[2 * i];
+    made.second[i] = a[2 * i + 1];
+    made.second[kHalf + i] = b[2 * i + 1];
+  }
+  return made;
 }
 
 // --- half types as the numbers they are computed in: two vectors of float for each of theirs
@@ -270,6 +317,24 @@ Vectorized<Half> convert_from_float(const Vectorized<float>& a, const Vectorized
   inline Vectorized<c10::Half> convert_float_##name(const Vectorized<float>& a, const Vectorized<float>& b) {      \
     return convert_from_float<c10::Half>(a, b);                                                                    \
   }
+// A vector of floats from as many elements of another type, and two from twice as many.
+template <class T>
+void load_to_float(const T* from, Vectorized<float>& to) {
+  std::copy_n(from, Vectorized<float>::size(), to.values.begin());
+}
+template <class T>
+void load_to_float(const T* from, Vectorized<float>& first, Vectorized<float>& second) {
+  load_to_float(from, first);
+  load_to_float(from + Vectorized<float>::size(), second);
+}
+inline void load_fp32_from_bf16(const c10::BFloat16* from, Vectorized<float>& to) { load_to_float(from, to); }
+inline void load_fp32_from_bf16(const c10::BFloat16* from, Vectorized<float>& first, Vectorized<float>& second) {
+  load_to_float(from, first, second);
+}
+inline void load_fp32_from_fp16(const c10::Half* from, Vectorized<float>& to) { load_to_float(from, to); }
+inline void load_fp32_from_fp16(const c10::Half* from, Vectorized<float>& first, Vectorized<float>& second) {
+  load_to_float(from, first, second);
+}
 TAEDA_VEC_HALF(BFloat16, bfloat16)
 TAEDA_VEC_HALF(Half, half)
 #undef TAEDA_VEC_HALF
@@ -277,10 +342,17 @@ template <class T>
 constexpr bool is_reduced_floating_point_v = std::is_same_v<T, c10::Half> || std::is_same_v<T, c10::BFloat16>;
 
 // --- over arrays
+namespace detail {
+// Functions may take their vectors by reference, and change them.
+template <class F, class... Vectors>
+auto on(const F& f, Vectors... vectors) {
+  return f(vectors...);
+}
+}  // namespace detail
 template <class T, class F>
 T vec_reduce_all(const F& f, Vectorized<T> a, int64_t count = Vectorized<T>::size()) {
   T made = a[0];
-  for (int i = 1; i < count; ++i) made = f(Vectorized<T>(made), Vectorized<T>(a[i]))[0];
+  for (int i = 1; i < count; ++i) made = detail::on(f, Vectorized<T>(made), Vectorized<T>(a[i]))[0];
   return made;
 }
 template <class T, class F>
@@ -288,7 +360,7 @@ void map(const F& f, T* out, const T* in, int64_t count) {
   constexpr int64_t kStep = Vectorized<T>::size();
   for (int64_t i = 0; i < count; i += kStep) {
     const int64_t n = std::min(kStep, count - i);
-    f(Vectorized<T>::loadu(in + i, n)).store(out + i, n);
+    detail::on(f, Vectorized<T>::loadu(in + i, n)).store(out + i, n);
   }
 }
 template <class T, class F>
@@ -296,7 +368,7 @@ void map2(const F& f, T* out, const T* a, const T* b, int64_t count) {
   constexpr int64_t kStep = Vectorized<T>::size();
   for (int64_t i = 0; i < count; i += kStep) {
     const int64_t n = std::min(kStep, count - i);
-    f(Vectorized<T>::loadu(a + i, n), Vectorized<T>::loadu(b + i, n)).store(out + i, n);
+    detail::on(f, Vectorized<T>::loadu(a + i, n), Vectorized<T>::loadu(b + i, n)).store(out + i, n);
   }
 }
 template <class T, class F>
@@ -305,8 +377,9 @@ T reduce_all(const F& f, const T* in, int64_t count) {
   if (count < kStep) return vec_reduce_all(f, Vectorized<T>::loadu(in, count), count);
   Vectorized<T> made = Vectorized<T>::loadu(in);
   int64_t i = kStep;
-  for (; i + kStep <= count; i += kStep) made = f(made, Vectorized<T>::loadu(in + i));
-  if (i < count) made = Vectorized<T>::set(made, f(made, Vectorized<T>::loadu(in + i, count - i)), count - i);
+  for (; i + kStep <= count; i += kStep) made = detail::on(f, made, Vectorized<T>::loadu(in + i));
+  if (i < count)
+    made = Vectorized<T>::set(made, detail::on(f, made, Vectorized<T>::loadu(in + i, count - i)), count - i);
   return vec_reduce_all(f, made);
 }
 // The elements as another type: as many as a vector of either type holds, the rest 0.
