@@ -12,9 +12,13 @@ using Tag = Value::Tag;
 Dict::Dict(TypePtr key, TypePtr value) : key_type(key), value_type(value) {}
 Dict::~Dict() = default;
 
-Value* Dict::find(const Value& key) {
+std::list<Dict::Entry>::iterator Dict::place(const Value& key) {
   auto found = places_.find(key);
-  return found == places_.end() ? nullptr : &found->second->second;
+  return found == places_.end() ? entries_.end() : found->second;
+}
+Value* Dict::find(const Value& key) {
+  auto entry = place(key);
+  return entry == entries_.end() ? nullptr : &entry->second;
 }
 
 void Dict::set(const Value& key, Value value) {

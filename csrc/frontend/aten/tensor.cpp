@@ -23,6 +23,16 @@ Tensor Tensor::contiguous(MemoryFormat format) const {
   return is_contiguous(format) ? *this : Tensor(::taeda::ops::contiguous(*this, format));
 }
 
+Tensor& Tensor::set_(const c10::Storage& source) const {
+  return set_(source, 0, static_cast<int64_t>(source.nbytes() / itemsize()));
+}
+Tensor& Tensor::set_(const c10::Storage& source, int64_t storage_offset, IntArrayRef size, IntArrayRef stride) const {
+  TORCH_CHECK(source, "set_: the storage is empty");
+  const int64_t length = static_cast<int64_t>(source.nbytes() / itemsize()), step = 1;
+  Tensor window = ::taeda::from_storage(source, impl()->dtype(), {&length, 1}, {&step, 1}, 0);
+  return set_(window, storage_offset, size, stride);
+}
+
 Tensor Tensor::index(const c10::List<std::optional<Tensor>>& indices) const {
   return ::taeda::ops::index(*this, indices.tensors());
 }

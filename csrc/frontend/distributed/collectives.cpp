@@ -9,16 +9,16 @@ using WorkPtr = Collectives::WorkPtr;
 namespace {
 // Of the first tensor within.
 using Device = std::optional<c10::DeviceType>;
-Device device_of(const at::Tensor& tensor) { return tensor.device().type(); }
+Device place_of(const at::Tensor& tensor) { return tensor.device().type(); }
 template <class T>
-Device device_of(const std::vector<T>& list) {
-  return list.empty() ? std::nullopt : device_of(list[0]);
+Device place_of(const std::vector<T>& list) {
+  return list.empty() ? std::nullopt : place_of(list[0]);
 }
 }  // namespace
 
 // With lists at the root alone, what each rank has says the device.
 #define TAEDA_SERVED(name, of, parameters, ...) \
-  WorkPtr Collectives::name parameters { return serving(#name, device_of(of)).name(__VA_ARGS__); }
+  WorkPtr Collectives::name parameters { return serving(#name, place_of(of)).name(__VA_ARGS__); }
 TAEDA_SERVED(broadcast, tensors, (Tensors & tensors, const BroadcastOptions& opts), tensors, opts)
 TAEDA_SERVED(allreduce, tensors, (Tensors & tensors, const AllreduceOptions& opts), tensors, opts)
 TAEDA_SERVED(allreduce_sparse, tensors, (Tensors & tensors, const AllreduceOptions& opts), tensors, opts)

@@ -166,9 +166,11 @@ class Dict {
       ++at_;
       return *this;
     }
+    iterator operator++(int) { return iterator(at_++); }
     bool operator==(const iterator& other) const { return at_ == other.at_; }
 
    private:
+    friend Dict;
     Inner at_;
   };
   iterator begin() const { return iterator(dict_->entries().begin()); }
@@ -182,35 +184,36 @@ class Dict {
     TORCH_CHECK_INDEX(found, "the dict has no such key");
     return detail::from_value<V>(*found);
   }
-  iterator find(const K& key) const {
-    const ::taeda::Value wanted = detail::to_value<K>(key);
-    for (auto entry = dict_->entries().begin(); entry != dict_->entries().end(); ++entry)
-      if (::taeda::equal_values(entry->first, wanted)) return iterator(entry);
-    return end();
+  iterator find(const K& key) const { return iterator(dict_->place(detail::to_value<K>(key))); }
+  // Where the key is now, and whether it is new; insert leaves the value of one that was there.
+  template <class K2, class V2>
+  std::pair<iterator, bool> insert(K2&& key, V2&& value) const {
+    return put(K(std::forward<K2>(key)), std::forward<V2>(value), false);
   }
   template <class K2, class V2>
-  bool insert(K2&& key, V2&& value) const {
-    const K held(std::forward<K2>(key));
-    return !contains(held) && insert_or_assign(held, std::forward<V2>(value));
-  }
-  template <class K2, class V2>
-  bool insert_or_assign(K2&& key, V2&& value) const {
-    const K held(std::forward<K2>(key));
-    bool is_new = !contains(held);
-    dict_->set(detail::to_value<K>(held), detail::to_value<V>(V(std::forward<V2>(value))));
-    return is_new;
+  std::pair<iterator, bool> insert_or_assign(K2&& key, V2&& value) const {
+    return put(K(std::forward<K2>(key)), std::forward<V2>(value), true);
   }
   size_t erase(const K& key) const { return dict_->erase(detail::to_value<K>(key)); }
+  void erase(iterator at) const { dict_->erase(at.at_->first); }
   void clear() const { dict_->clear(); }
   void reserve(size_t) const {}
   ::taeda::Value value() const { return dict_; }
   // Another with the same items.
   Dict copy() const { return Dict(::taeda::Ref<::taeda::Dict>(&::taeda::copied(value()).to_dict())); }
   bool is(const Dict& other) const { return dict_ == other.dict_; }
+  friend bool operator==(const Dict& a, const Dict& b) { return ::taeda::equal_values(a.value(), b.value()); }
   ::taeda::TypePtr keyType() const { return dict_->key_type; }
   ::taeda::TypePtr valueType() const { return dict_->value_type; }
 
  private:
+  template <class V2>
+  std::pair<iterator, bool> put(const K& key, V2&& value, bool assigns) const {
+    const ::taeda::Value held = detail::to_value<K>(key);
+    const bool is_new = !dict_->find(held);
+    if (is_new || assigns) dict_->set(held, detail::to_value<V>(V(std::forward<V2>(value))));
+    return {iterator(dict_->place(held)), is_new};
+  }
   ::taeda::Ref<::taeda::Dict> dict_;
 };
 

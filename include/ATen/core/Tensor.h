@@ -171,6 +171,11 @@ class TORCH_API Tensor : public ::taeda::Tensor {
     return c10::intrusive_ptr<c10::TensorImpl>::reclaim(detach_ref());
   }
   const Tensor& unsafeGetTensor() const { return *this; }
+  // f(tensor, arguments...), in the order of calls: t.m(relu).m(pow, 2)
+  template <class F, class... Args>
+  auto m(F f, Args&&... args) const -> decltype(f(*this, std::forward<Args>(args)...)) {
+    return f(*this, std::forward<Args>(args)...);
+  }
 
   // --- elements
   void* data_ptr() const {
@@ -243,6 +248,10 @@ class TORCH_API Tensor : public ::taeda::Tensor {
   Tensor& index_put_(ArrayRef<indexing::TensorIndex> indices, const c10::Scalar& value);
   Tensor& index_put_(std::initializer_list<indexing::TensorIndex> indices, const c10::Scalar& value);
   Tensor& index_put_(const c10::List<std::optional<Tensor>>& indices, const Tensor& values, bool accumulate = false);
+
+  // Becomes a window on the storage: all of it in one dimension, or as the sizes and strides say.
+  Tensor& set_(const c10::Storage& source) const;
+  Tensor& set_(const c10::Storage& source, int64_t storage_offset, IntArrayRef size, IntArrayRef stride = {}) const;
 
   // --- sparse layouts: what is stored, and conversions
   int64_t _nnz() const;
@@ -438,6 +447,15 @@ struct TensorIndex final {
 };
 
 }  // namespace indexing
+
+// For OptionalDeviceGuard: none of what is undefined, and of an empty list.
+inline std::optional<Device> device_of(const Tensor& t) {
+  return t.defined() ? std::optional<Device>(t.device()) : std::nullopt;
+}
+inline std::optional<Device> device_of(const std::optional<Tensor>& t) { return t ? device_of(*t) : std::nullopt; }
+inline std::optional<Device> device_of(ArrayRef<Tensor> list) {
+  return list.empty() ? std::nullopt : device_of(list.front());
+}
 
 TORCH_API std::ostream& print(std::ostream& out, const Tensor& tensor, int64_t linesize);
 inline std::ostream& operator<<(std::ostream& out, const Tensor& tensor) { return print(out, tensor, 80); }

@@ -7,6 +7,16 @@ namespace c10 {
 
 struct OperatorName {
   std::string name, overload_name;
+  std::optional<std::string_view> getNamespace() const {
+    const size_t end = name.find("::");
+    return end == std::string::npos ? std::nullopt : std::optional(std::string_view(name).substr(0, end));
+  }
+  // Whether it had none.
+  bool setNamespaceIfNotSet(const char* ns) {
+    if (getNamespace()) return false;
+    name = std::string(ns) + "::" + name;
+    return true;
+  }
   bool operator==(const OperatorName&) const = default;
 };
 inline std::ostream& operator<<(std::ostream& out, const OperatorName& name) {

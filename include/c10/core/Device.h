@@ -35,6 +35,7 @@ inline void register_privateuse1_backend(const std::string& name) { ::taeda::ren
 inline std::string get_privateuse1_backend(bool lower_case = true) {
   return DeviceTypeName(DeviceType::PrivateUse1, lower_case);
 }
+inline bool is_privateuse1_backend_registered() { return get_privateuse1_backend() != "privateuseone"; }
 
 struct Device : ::taeda::Device {
   using Type = DeviceType;

@@ -2,6 +2,7 @@
 #pragma once
 #include <mutex>
 
+#include <ATen/core/MT19937RNGEngine.h>
 #include <c10/core/Device.h>
 #include <c10/core/DispatchKey.h>
 #include <c10/util/intrusive_ptr.h>

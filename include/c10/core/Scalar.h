@@ -62,6 +62,10 @@ class Scalar : public ::taeda::Scalar {
   bool equal(T number) const {
     return Base::equals(static_cast<double>(number));
   }
+  template <class T>
+  bool equal(const std::complex<T>& number) const {
+    return !isBoolean() && toComplexDouble() == std::complex<double>(number);
+  }
   bool equal(bool value) const { return isBoolean() && toBool() == value; }
   friend std::ostream& operator<<(std::ostream& out, const Scalar& value) {
     if (value.isBoolean()) return out << (value.toBool() ? "true" : "false");

@@ -10,7 +10,7 @@ using StorageImpl = ::taeda::StorageImpl;
 
 class Storage : public intrusive_ptr<StorageImpl> {
  public:
-  struct use_byte_size_t {};
+  using use_byte_size_t = StorageImpl::use_byte_size_t;
   Storage() = default;
   Storage(::taeda::Storage storage) : intrusive_ptr(std::move(storage)) {}
   Storage(use_byte_size_t, size_t bytes, DataPtr data, Allocator* = nullptr, bool resizable = false)

@@ -24,6 +24,11 @@
 #define C10_UID __COUNTER__
 #define C10_ANONYMOUS_VARIABLE(str) C10_CONCATENATE(str, __COUNTER__)
 
+// In code that a GPU runs, too; on the CPU an assert().
+#define CUDA_KERNEL_ASSERT(condition) assert(condition)
+#define CUDA_KERNEL_ASSERT_MSG(condition, message) assert((condition) && (message))
+#define CUDA_KERNEL_ASSERT_PRINTF(condition, ...) assert(condition)
+
 #define C10_NODISCARD [[nodiscard]]
 #define C10_UNUSED __attribute__((__unused__))
 #define C10_USED __attribute__((__used__))

@@ -2,6 +2,7 @@
 #pragma once
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <ostream>
 
@@ -88,6 +89,7 @@ struct SmallFloatLimits {
 };
 // A BFloat16's bits and the number.
 inline float f32_from_bits(uint16_t bits) { return BFloat16(bits, BFloat16::from_bits()); }
+inline uint16_t bits_from_f32(float value) { return static_cast<uint16_t>(std::bit_cast<uint32_t>(value) >> 16); }
 inline uint16_t round_to_nearest_even(float value) { return BFloat16(value).x; }
 }  // namespace detail
 

@@ -1,5 +1,6 @@
 // Sums and products of ranges, in int64.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <numeric>
@@ -30,6 +31,12 @@ int64_t numelements_from_dim(int k, const C& sizes) {
 template <class C>
 int64_t numelements_to_dim(int k, const C& sizes) {
   return multiply_integers(sizes.begin(), sizes.begin() + k);
+}
+
+// Of those in between, the earlier one with it.
+template <class C>
+int64_t numelements_between_dim(int k, int l, const C& sizes) {
+  return multiply_integers(sizes.begin() + std::min(k, l), sizes.begin() + std::max(k, l));
 }
 
 }  // namespace c10

@@ -22,6 +22,7 @@ class TAEDA_API Generator : public RefCounted {
 
   Device device() const { return device_; }
   Mutex& mutex() { return mutex_; }
+  Mutex mutex_;  // programs lock it by this name
 
   void manual_seed(uint64_t seed);
   uint64_t initial_seed() const { return seed_; }
@@ -50,7 +51,6 @@ class TAEDA_API Generator : public RefCounted {
 
  private:
   Device device_;
-  Mutex mutex_;
 };
 
 // The default on CPU: MT19937 seeded with the low 32 bits. The state is the 5056 bytes of torch.get_rng_state().

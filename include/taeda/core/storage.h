@@ -14,6 +14,13 @@ class TAEDA_API StorageImpl final : public RefCounted {
  public:
   StorageImpl(DataPtr&& data, size_t nbytes, bool resizable)
       : data_(std::move(data)), nbytes_(nbytes), reach_(nbytes), resizable_(resizable) {}
+  struct use_byte_size_t {};
+  template <class From>  // as C++ programs make storages; an allocator of theirs
+  StorageImpl(use_byte_size_t, size_t nbytes, DataPtr data, From* allocator, bool resizable)
+      : StorageImpl(std::move(data), nbytes, resizable && allocator) {}
+  template <class From>
+  StorageImpl(use_byte_size_t, size_t nbytes, From* allocator, bool resizable)
+      : StorageImpl(allocator->allocate(nbytes), nbytes, resizable) {}
 
   void* data() const { return data_.get(); }
   const DataPtr& data_ptr() const { return data_; }

@@ -43,7 +43,8 @@ class TAEDA_API Dict final : public RefCounted {
 
   size_t size() const { return entries_.size(); }
   const std::list<Entry>& entries() const { return entries_; }
-  Value* find(const Value& key);  // null if it is not there
+  std::list<Entry>::iterator place(const Value& key);  // entries().end() if it is not there
+  Value* find(const Value& key);                       // null if it is not there
   void set(const Value& key, Value value);
   bool erase(const Value& key);  // whether it was there
   void clear();

@@ -78,8 +78,18 @@ TEST(values_copied_with_all_they_hold) {
   at::Tensor x = at::ones({2});
   c10::List<at::Tensor> tensors({x, x});
   c10::Dict<std::string, std::string> words;
-  CHECK(words.insert(std::string_view("a"), "b") && !words.insert("a", "c") && words.at("a") == "b");
-  CHECK(!words.insert_or_assign("a", std::string_view("d")) && words.at("a") == "d");
+  CHECK(words.insert(std::string_view("a"), "b").second && !words.insert("a", "c").second && words.at("a") == "b");
+  CHECK(!words.insert_or_assign("a", std::string_view("d")).second && words.at("a") == "d");
+  auto [place, is_new] = words.insert("one", "1");
+  CHECK(is_new && place->key() == "one" && words.insert("one", "2").second == false && words.at("one") == "1");
+  CHECK(!words.insert_or_assign("one", "3").second && words.find("one")->value() == "3" &&
+        words.find("no") == words.end());
+  CHECK(words == words.copy() && c10::IValue(words.value()).toGenericDict().size() == words.size());
+  auto first = words.begin();
+  CHECK(first++ == words.begin() && first != words.begin());
+  const size_t before = words.size();
+  words.erase(words.find("one"));
+  CHECK(words.size() == before - 1 && !words.contains("one"));
   c10::Dict<std::string, c10::List<at::Tensor>> dict;
   dict.insert("xs", tensors);
   dict.insert("same", tensors);

@@ -20,6 +20,7 @@
 #include <c10/util/Registry.h>
 #include <c10/util/Synchronized.h>
 #include <c10/util/Unroll.h>
+#include <c10/util/accumulate.h>
 #include <c10/util/bit_cast.h>
 #include <c10/util/copysign.h>
 #include <c10/util/env.h>
@@ -27,6 +28,7 @@
 #include <c10/util/overloaded.h>
 #include <c10/util/safe_numerics.h>
 #include <c10/util/strides.h>
+#include <c10/util/tempfile.h>
 #include <torch/csrc/jit/frontend/function_schema_parser.h>
 
 #include <sys/wait.h>
@@ -236,6 +238,41 @@ TEST(checks_that_tell_both_values) {
   out << std::vector<int>{1, 2} << std::set<int>{3} << std::map<std::string, int>{{"a", 1}} << std::vector<int>(101, 0);
   CHECK(out.str().starts_with("1 23(a, 1)0 0") && out.str().ends_with("0 0 ...") && out.str().size() == 10 + 199 + 4);
   CHECK_ERROR([&] { TORCH_CHECK_ARG(three == 4, 2, "four is wanted"); }(), Runtime, "invalid argument 2: four");
+}
+
+TEST(what_pytorchs_own_tests_ask) {
+  at::Tensor x = at::arange(6, at::kFloat), window = at::empty({0}, at::kFloat);
+  window.set_(x.storage(), 1, {2, 2}, {2, 1});
+  CHECK(window.equal(at::tensor({1.f, 2.f, 3.f, 4.f}).view({2, 2})) && window.is_alias_of(x));
+  CHECK(window.set_(x.storage()).equal(x));
+  auto storage = c10::make_intrusive<c10::StorageImpl>(
+      c10::StorageImpl::use_byte_size_t(), 8, c10::GetCPUAllocator()->allocate(8), c10::GetCPUAllocator(), true);
+  CHECK(storage->nbytes() == 8 && storage->resizable());
+  CHECK(c10::make_intrusive<c10::StorageImpl>(c10::StorageImpl::use_byte_size_t(), 4, c10::GetCPUAllocator(), false)
+            ->nbytes() == 4);
+  const at::OptionalDeviceGuard guard(device_of(x));
+  CHECK(!at::device_of(at::Tensor()) && !at::device_of(std::vector<at::Tensor>()) && at::device_of({x, x})->is_cpu());
+  CHECK(at::device_of(std::optional(x)) == x.device());
+  CHECK(x.m([](const at::Tensor& t, int64_t power) { return t.pow(power); }, 2).equal(x * x));
+  CHECK(at::Scalar(2).equal(std::complex<double>(2)) &&
+        !at::Scalar(std::complex<double>(2, 1)).equal(std::complex<float>(2)));
+  at::Generator generator = at::detail::createCPUGenerator(3);
+  {
+    std::lock_guard<std::mutex> lock(generator.unsafeGetGeneratorImpl()->mutex_);
+    CHECK(generator.current_seed() == 3);
+  }
+  c10::OperatorName name{"relu", ""};
+  CHECK(!name.getNamespace() && name.setNamespaceIfNotSet("aten") && *name.getNamespace() == "aten");
+  CHECK(c10::numelements_between_dim(2, 1, std::vector<int64_t>{2, 3, 4}) == 3);
+  CHECK(c10::IValue(3).hash().toInt() == c10::IValue(3.0).hash().toInt());
+  std::string folder;
+  {
+    c10::TempDir made = c10::make_tempdir();
+    folder = made.name;
+    CHECK(access(folder.c_str(), F_OK) == 0);
+  }
+  CHECK(access(folder.c_str(), F_OK) != 0);
+  CHECK(c10::is_privateuse1_backend_registered() == (c10::get_privateuse1_backend() != "privateuseone"));
 }
 
 TEST(lines_by_severity) {
