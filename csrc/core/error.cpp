@@ -8,13 +8,28 @@ void Error::name_function(std::string_view function) {
   if (named_) return;
   named_ = true;
   message_.insert(0, str("taeda.", function, ": "));
+  compose();
 }
 
-void Error::add_context(std::string_view more) { message_.append("\n").append(more); }
+Error::Error(ErrorKind kind, const SourceLocation& place, std::string message)
+    : kind_(kind),
+      message_(std::move(message)),
+      place_(str("\n(raised in ", place.function, " at ", place.file, ":", place.line, ")")) {
+  compose();
+}
 
-std::string placed(const SourceLocation& place, std::string message) {
-  message += str("\n(raised in ", place.function, " at ", place.file, ":", place.line, ")");
-  return message;
+void Error::add_context(std::string more) {
+  contexts_.push_back(std::move(more));
+  compose();
+}
+
+// One context stands behind the message, several in lines of their own.
+void Error::compose() {
+  said_ = message_;
+  if (contexts_.size() == 1) said_ += str(" (", contexts_[0], ")");
+  if (contexts_.size() > 1)
+    for (const std::string& context : contexts_) said_ += str("\n  ", context);
+  all_ = said_ + place_;
 }
 
 void append(std::string& out, std::string_view text) { out += text; }

@@ -111,6 +111,7 @@ void CPUGenerator::set_state(std::span<const uint8_t> bytes) {
 
 Ref<Generator> CPUGenerator::clone() const {
   auto copy = make_ref<CPUGenerator>(seed_);
+  copy->device_ = device_;  // a device of a program's own may draw as the CPU does
   copy->engine_ = engine_;
   copy->cached_normal_float_ = cached_normal_float_;
   copy_common(*copy);

@@ -6,6 +6,7 @@
 
 #include "core/foreign_memory.h"
 #include "core/object_cache.h"
+#include "taeda/core/device_hooks.h"
 #include "taeda/core/fork.h"
 #include "taeda/core/parallel.h"
 #include "taeda/core/tensor.h"
@@ -72,6 +73,7 @@ void StorageImpl::resize(size_t nbytes) {
   TAEDA_CHECK(resizable(),
               "this storage cannot be resized: its memory came from elsewhere (NumPy, DLPack, a file, shared memory), "
               "or a memoryview sees it; clone() the tensor first");
+  if (const DeviceHooks* hooks = device_hooks(device().type)) return hooks->resize(*this, nbytes);
   replace(new_data(nbytes), nbytes);
 }
 

@@ -1,6 +1,7 @@
 #include <cstring>
 
 #include "python/types.h"
+#include "taeda/core/device_hooks.h"
 
 namespace taeda::python {
 
@@ -61,6 +62,8 @@ PyObject* new_generator(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
       case DeviceType::CUDA:
         return new_object(type, make_ref<PhiloxGenerator>(kDefaultSeed, device));
       default:
+        if (const DeviceHooks* hooks = device_hooks(device.type))
+          return new_object(type, hooks->new_generator(device.index));
         TAEDA_FAIL(Runtime, "there is no generator for the device ", device, "; pass 'cpu' or 'cuda'");
     }
   });

@@ -3,6 +3,8 @@
 // The device is called "toy" and has two of itself. Its memory is the host's, so that kernels here can be plain loops;
 // a real device would launch its own. own_device.cpp makes a library of it that Python loads.
 #pragma once
+#include <ATen/Context.h>
+#include <ATen/detail/PrivateUse1HooksInterface.h>
 #include <ATen/native/CPUFallback.h>
 #include <c10/core/Allocator.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
@@ -120,7 +122,79 @@ inline void fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
 }
 TORCH_LIBRARY_IMPL(_, PrivateUse1, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&fallback>()); }
 
-// 5. A name.
+// 5. Hooks: random bits, and memory of the host that the device reaches sooner.
+struct Generator final : at::CPUGeneratorImpl {
+  explicit Generator(c10::DeviceIndex index) {
+    device_ = c10::Device(c10::DeviceType::PrivateUse1, std::max<c10::DeviceIndex>(index, 0));
+  }
+};
+inline at::Tensor& uniform_(at::Tensor& self, double from, double to, std::optional<at::Generator> generator) {
+  count("uniform_");
+  const at::Generator& given = generator ? *generator : at::globalContext().defaultGenerator(self.device());
+  auto* bits = given.get<Generator>();
+  TORCH_CHECK(is_plain(self) && given.device() == self.device(), "toy: uniform_ fills contiguous floats of ",
+              given.device(), "; got ", self.toString(), " on ", self.device());
+  std::lock_guard lock(bits->mutex_);
+  float* out = self.mutable_data_ptr<float>();
+  const double step = (to - from) / 16777216;  // 24 bits
+  for (int64_t i = 0; i < self.numel(); ++i) out[i] = static_cast<float>(from + step * (bits->random() >> 8));
+  return self;
+}
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) { m.impl("uniform_", &uniform_); }
+
+struct PinnedAllocator final : c10::Allocator {
+  std::mutex mutex;
+  std::map<const char*, size_t> blocks;  // by their first byte
+  c10::DataPtr allocate(size_t bytes) override;
+  static void free_block(void* block);
+  void copy_data(void* to, const void* from, std::size_t bytes) const override { default_copy_data(to, from, bytes); }
+  bool holds(const void* address) {
+    std::lock_guard lock(mutex);
+    auto after = blocks.upper_bound(static_cast<const char*>(address));
+    if (after == blocks.begin()) return false;
+    const auto& [block, bytes] = *std::prev(after);
+    return static_cast<const char*>(address) < block + std::max<size_t>(bytes, 1);
+  }
+};
+inline PinnedAllocator pinned;
+inline c10::DataPtr PinnedAllocator::allocate(size_t bytes) {
+  void* block = std::malloc(std::max<size_t>(bytes, 1));
+  std::lock_guard lock(mutex);
+  blocks[static_cast<char*>(block)] = bytes;
+  return {block, block, &free_block, c10::Device(c10::DeviceType::CPU)};
+}
+inline void PinnedAllocator::free_block(void* block) {
+  {
+    std::lock_guard lock(pinned.mutex);
+    pinned.blocks.erase(static_cast<char*>(block));
+  }
+  std::free(block);
+}
+
+struct Hooks final : at::PrivateUse1HooksInterface {
+  bool isBuilt() const override { return true; }
+  bool isAvailable() const override { return true; }
+  bool hasPrimaryContext(c10::DeviceIndex) const override { return true; }
+  void init() const override { count("init"); }
+  c10::DeviceIndex deviceCount() const override { return 2; }
+  const at::Generator& getDefaultGenerator(c10::DeviceIndex index) const override {
+    static const at::Generator generators[] = {getNewGenerator(0), getNewGenerator(1)};
+    return generators[index < 0 ? current : index];
+  }
+  at::Generator getNewGenerator(c10::DeviceIndex index) const override { return at::make_generator<Generator>(index); }
+  bool isPinnedPtr(const void* address) const override { return pinned.holds(address); }
+  c10::Allocator* getPinnedMemoryAllocator() const override { return &pinned; }
+  void resizePrivateUse1Bytes(const c10::Storage& storage, size_t bytes) const override {
+    count("resize");
+    PrivateUse1HooksInterface::resizePrivateUse1Bytes(storage, bytes);  // by the allocator
+  }
+};
+inline const bool hooked = [] {
+  at::RegisterPrivateUse1HooksInterface(new Hooks);
+  return true;
+}();
+
+// 6. A name.
 inline const bool named = [] {
   c10::register_privateuse1_backend("toy");
   return true;

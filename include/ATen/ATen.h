@@ -1,5 +1,6 @@
 // What programs use of ATen without asking for more.
 #pragma once
+#include <ATen/Config.h>
 #include <ATen/Context.h>
 #include <ATen/Dispatch.h>
 #include <ATen/Functions.h>

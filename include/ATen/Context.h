@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include <ATen/Functions.h>
+#include <ATen/detail/PrivateUse1HooksInterface.h>
 #include <taeda/core/determinism.h>
 #include <taeda/core/parallel.h>
 
@@ -21,9 +22,15 @@ class Context {
     ::taeda::alert_open_result(c10::str(caller, " does not give the same result in each run"));
   }
   const Generator& defaultGenerator(Device device = kCPU) {
+    if (device.is_privateuseone()) return detail::getPrivateUse1Hooks().getDefaultGenerator(device.index());
     TORCH_CHECK(device.is_cpu(), "defaultGenerator: there is none for ", device);
     return detail::getDefaultCPUGenerator();
   }
+  const AcceleratorHooksInterface& getAcceleratorHooksInterface(std::optional<DeviceType> type = std::nullopt) {
+    TORCH_CHECK(type.value_or(kPrivateUse1) == kPrivateUse1, "there are no hooks for ", *type);
+    return detail::getPrivateUse1Hooks();
+  }
+  void lazyInitPrivateUse1() { detail::initPrivateUse1(); }
 
   // Remembered for those who ask; nothing here depends on them.
 #define TAEDA_SWITCH(name, setter, initial)         \

@@ -95,10 +95,10 @@ def dense_dim(self):
     variants="method",
     explicit=True,
     not_differentiable=True,
+    files="pinned",
 )
 def is_pinned(self, device):
-    """Whether the memory is page-locked."""
-    return False
+    """Whether the memory is page-locked: where a device of one's own pinned it."""
 
 
 @composite("pin_memory(Tensor(a) self, Device? device=None) -> Tensor(a)", variants="method")
@@ -111,10 +111,9 @@ def pin_memory(self, device):
     return self if op.is_pinned(self, device) else op._pin_memory(self, device)
 
 
-@composite("_pin_memory(Tensor self, Device? device=None) -> Tensor", unbound=True, explicit=True)
+@composite("_pin_memory(Tensor self, Device? device=None) -> Tensor", unbound=True, explicit=True, files="pinned")
 def _pin_memory(self, device):
-    """A copy in page-locked memory."""
-    return op.clone(self)
+    """A copy in page-locked memory: that of a device of one's own, or any."""
 
 
 @_pin_memory.backward

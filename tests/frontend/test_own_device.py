@@ -39,6 +39,23 @@ for _ in range(5):
     optimizer.step()
 assert loss.item() < before
 assert "toy" in repr(x)
+generator = torch.Generator(device="toy:1").manual_seed(7)
+assert str(generator.device) == "toy:1" == str(generator.clone_state().device) and calls("init") == 1
+r = torch.empty(1000, device="toy:1").uniform_(2, 4, generator=generator)
+again = torch.empty(1000, device="toy:1").uniform_(2, 4, generator=generator.manual_seed(7))
+assert torch.equal(r.cpu(), again.cpu()) and calls("uniform_") == 2
+assert 2 <= r.cpu().min() < 2.1 and 3.9 < r.cpu().max() < 4
+assert not torch.equal(torch.empty(8, device="toy").uniform_().cpu(), torch.empty(8, device="toy").uniform_().cpu())
+host = torch.arange(6.0).reshape(2, 3).t()
+held = host.pin_memory()
+assert not host.is_pinned() and held.is_pinned() and held[1:].is_pinned("toy") and held.pin_memory() is held
+assert torch.equal(host, held) and not held.is_pinned("cuda") and not x.is_pinned()
+held.requires_grad_().pin_memory("toy").sum().backward()
+grown = torch.ones(2, device="toy")
+view = grown[1:]
+assert grown.resize_(5)[:2].cpu().tolist() == [1, 1] and calls("resize") == 1 and view.cpu().item() == 1
+grown.untyped_storage().resize_(0)
+assert calls("resize") == 2 and view.storage_offset() == 1
 try:
     x + torch.ones(2, 3)
 except RuntimeError as error:

@@ -42,8 +42,7 @@ void resize_(const Tensor& self, IntList size, std::optional<MemoryFormat> memor
   if (fills_uninitialized()) fill_uninitialized(self->storage(), self.dtype(), before);
   MemoryFormat format = memory_format.value_or(MemoryFormat::Contiguous);
   TAEDA_CHECK(format != MemoryFormat::Preserve, "a new size has no memory format to preserve");
-  if (format != MemoryFormat::Contiguous)
-    self->set_geometry(self.sizes(), contiguous_strides(self.sizes(), format), self.storage_offset());
+  if (memory_format) self->set_geometry(self.sizes(), contiguous_strides(self.sizes(), format), self.storage_offset());
 }
 
 void set_(const Tensor& self) {

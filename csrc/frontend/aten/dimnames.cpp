@@ -35,7 +35,12 @@ bool Dimname::isValidName(const std::string& name) {
   return !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) && std::ranges::all_of(name, fits);
 }
 
+Dimname Dimname::wildcard() {
+  static const Symbol any = Symbol::dimname("*");
+  return Dimname(any);
+}
 Dimname Dimname::fromSymbol(Symbol name) {
+  if (name == wildcard().symbol()) return wildcard();
   TORCH_CHECK_VALUE(name.is_dimname(), "Dimname: ", name, " is no name of a dimension: make it by Symbol::dimname");
   TORCH_CHECK_VALUE(isValidName(name.toUnqualString()), "Dimname: \"", name.toUnqualString(),
                     "\" is no identifier: use letters, digits and underscores, first no digit");

@@ -40,6 +40,8 @@ void take(Selection& selection, int64_t& dim, const Tensor& index) {
     selection.view = selection.view.unsqueeze(dim);
     put(selection, dim++, index.unsqueeze(0).nonzero().select(1, 0));
   } else {
+    TORCH_CHECK_INDEX(c10::isIntegralType(index.scalar_type(), false),
+                      "an index is an integer or a truth value; got a ", index.scalar_type());
     selection.view = selection.view.select(dim, index.item<int64_t>());
   }
 }

@@ -48,7 +48,11 @@ namespace {
 struct Adapter final : ::taeda::Allocator {
   explicit Adapter(c10::Allocator* of) : inner(of) {}
   c10::Allocator* inner;
-  ::taeda::DataPtr allocate(size_t bytes, ::taeda::Device, void*) override { return inner->allocate(bytes); }
+  ::taeda::DataPtr allocate(size_t bytes, ::taeda::Device device, void*) override {
+    // It gives memory of the current device.
+    const OptionalDeviceGuard guard(device.index < 0 ? std::nullopt : std::optional<Device>(device));
+    return inner->allocate(bytes);
+  }
   void copy(void* to, const void* from, size_t bytes) override { inner->copy_data(to, from, bytes); }
 };
 struct CoreAllocator final : c10::Allocator {

@@ -23,6 +23,8 @@ Tensor Tensor::contiguous(MemoryFormat format) const {
   return is_contiguous(format) ? *this : Tensor(::taeda::ops::contiguous(*this, format));
 }
 
+bool Tensor::is_pinned(std::optional<c10::Device> device) const { return ::taeda::ops::is_pinned(*this, device); }
+
 Tensor& Tensor::set_(const c10::Storage& source) const {
   return set_(source, 0, static_cast<int64_t>(source.nbytes() / itemsize()));
 }

@@ -16,13 +16,13 @@ class TORCH_API Dimname {
  public:
   // ValueError unless the name is an identifier.
   static Dimname fromSymbol(Symbol name);
-  static Dimname wildcard() { return Dimname(Symbol()); }
+  static Dimname wildcard();
   static bool isValidName(const std::string& name);
 
   NameType type() const { return isWildcard() ? NameType::WILDCARD : NameType::BASIC; }
   Symbol symbol() const { return name_; }
   bool isBasic() const { return !isWildcard(); }
-  bool isWildcard() const { return name_ == Symbol(); }
+  bool isWildcard() const { return name_ == wildcard().name_; }
   // The same name, or one of them any.
   bool matches(Dimname other) const { return isWildcard() || other.isWildcard() || name_ == other.name_; }
   std::optional<Dimname> unify(Dimname other) const {

@@ -62,6 +62,8 @@ class List {
     for (const T& item : items) push_back(item);
   }
   explicit List(::taeda::Value list) : list_(std::move(list)) {}
+  List(const List&) = default;  // and no move: what was moved from stays the same list
+  List& operator=(const List&) = default;
 
   size_t size() const { return list_.size(); }
   bool empty() const { return size() == 0; }
@@ -151,6 +153,8 @@ class Dict {
   Dict() : dict_(::taeda::make_ref<::taeda::Dict>(detail::type_of<K>(), detail::type_of<V>())) {}
   Dict(::taeda::TypePtr key, ::taeda::TypePtr value) : dict_(::taeda::make_ref<::taeda::Dict>(key, value)) {}
   explicit Dict(::taeda::Ref<::taeda::Dict> dict) : dict_(std::move(dict)) {}
+  Dict(const Dict&) = default;  // and no move: what was moved from stays the same dict
+  Dict& operator=(const Dict&) = default;
 
   class iterator {
    public:

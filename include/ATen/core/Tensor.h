@@ -149,7 +149,7 @@ class TORCH_API Tensor : public ::taeda::Tensor {
   bool is_neg() const { return impl()->is_neg(); }
   bool is_inference() const { return impl()->is_inference(); }
   bool is_nonzero() const { return item().toBool(); }
-  bool is_pinned(std::optional<c10::Device> = std::nullopt) const { return false; }
+  bool is_pinned(std::optional<c10::Device> device = std::nullopt) const;
   bool is_same(const Tensor& other) const { return is(other); }
   // Names of dimensions: ATen/core/Dimname.h
   bool has_names() const;
@@ -237,7 +237,10 @@ class TORCH_API Tensor : public ::taeda::Tensor {
   }
 
   // --- indexing: ATen/TensorIndexing.h
-  Tensor operator[](const c10::Scalar& i) const { return select(0, i.toLong()); }
+  Tensor operator[](const c10::Scalar& i) const {
+    TORCH_CHECK_INDEX(i.isIntegral(false), "an index is an integer; got ", i);
+    return select(0, i.toLong());
+  }
   Tensor operator[](const Tensor& i) const;
   Tensor operator[](int64_t i) const { return select(0, i); }
   Tensor index(ArrayRef<indexing::TensorIndex> indices) const;

@@ -116,6 +116,7 @@ struct IValue : ::taeda::Value {
   // Whether it is held by a count.
   bool isPtrType() const { return tag() >= Tag::Tensor; }
   static size_t hash(const IValue& value) { return ::taeda::hash_value(value); }
+  IValue equals(const IValue& other) const { return *this == other; }
   IValue hash() const { return static_cast<int64_t>(hash(*this)); }
   // With tensors, lists and objects of its own; what was one object stays one. Objects of C++ classes are copied by
   // their def_pickle.

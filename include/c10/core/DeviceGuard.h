@@ -1,5 +1,6 @@
 // The current device and stream of a type of device, and scopes in which it is another.
 #pragma once
+#include <c10/core/Allocator.h>
 #include <c10/core/Device.h>
 
 namespace c10 {
@@ -38,17 +39,27 @@ struct C10_API DeviceGuardImplInterface {
   virtual Stream getStream(Device device) const = 0;
   virtual Stream getDefaultStream(Device device) const { return Stream(Stream::DEFAULT, device); }
   virtual Stream getNewStream(Device device, int = 0) const { return Stream(Stream::DEFAULT, device); }
+  virtual Stream getStreamFromGlobalPool(Device device, bool = false) const { return getNewStream(device); }
+  virtual void* getStreamNativeHandle(const Stream) const { refuse("native handles of streams"); }
   virtual Stream exchangeStream(Stream stream) const = 0;
   virtual DeviceIndex deviceCount() const noexcept = 0;
   virtual void destroyEvent(void*, const DeviceIndex) const noexcept {}
-  virtual void record(void**, const Stream&, const DeviceIndex, const EventFlag) const {
-    TORCH_CHECK(false, "events are not for ", type());
-  }
-  virtual void block(void*, const Stream&) const { TORCH_CHECK(false, "events are not for ", type()); }
+  virtual void record(void**, const Stream&, const DeviceIndex, const EventFlag) const { refuse("events"); }
+  virtual void block(void*, const Stream&) const { refuse("events"); }
   virtual bool queryEvent(void*) const { return true; }
   virtual bool queryStream(const Stream&) const { return true; }
   virtual void synchronizeStream(const Stream&) const {}
+  virtual bool isStreamCapturing(const Stream&) const { return false; }
+  virtual void synchronizeEvent(void*) const {}
   virtual void synchronizeDevice(const DeviceIndex) const {}
+  // The block may be used again only after work that is on the stream now.
+  virtual void recordDataPtrOnStream(const DataPtr&, const Stream&) const {}
+  virtual double elapsedTime(void*, void*, const DeviceIndex) const { refuse("times of events"); }  // in milliseconds
+
+ private:
+  [[noreturn]] void refuse(const char* what) const {
+    C10_THROW_ERROR(NotImplementedError, ::c10::str("there are no ", what, " for ", type()));
+  }
 };
 C10_API void register_guard(DeviceType type, const DeviceGuardImplInterface* guard);
 C10_API const DeviceGuardImplInterface* find_guard(DeviceType type);  // null if none

@@ -47,14 +47,18 @@ class Generator {
 };
 
 // The generator of the CPU, with the draws that kernels of one's own ask for. It has no data of its own, so that any
-// generator of the CPU may be seen as one.
-struct CPUGeneratorImpl : ::taeda::Generator {
+// generator of the CPU may be seen as one. A device that draws as the CPU does derives from it and sets device_.
+struct CPUGeneratorImpl : ::taeda::CPUGenerator {
+  explicit CPUGeneratorImpl(uint64_t seed = c10::default_rng_seed_val) : CPUGenerator(seed) {}
   uint32_t random() { return next32(); }
   uint64_t random64() { return next64(); }
   uint64_t current_seed() const { return initial_seed(); }
   void set_current_seed(uint64_t seed) { manual_seed(seed); }
   std::mutex& mutex_ref() { return mutex(); }
   static c10::DeviceType device_type() { return c10::DeviceType::CPU; }
+
+ protected:
+  static inline thread_local c10::DispatchKeySet key_set_;  // set by those who derive; the device says all
 };
 
 namespace detail {

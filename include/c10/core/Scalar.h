@@ -35,6 +35,7 @@ class Scalar : public ::taeda::Scalar {
   template <class T>
   T to() const {
     if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+      check_range<T>();
       return static_cast<T>(Base::to<float>());
     } else if constexpr (is_complex<T>::value) {
       auto value = Base::to<std::complex<double>>();
@@ -60,7 +61,7 @@ class Scalar : public ::taeda::Scalar {
   template <class T>
     requires std::is_arithmetic_v<T>
   bool equal(T number) const {
-    return Base::equals(static_cast<double>(number));
+    return !isBoolean() && Base::equals(static_cast<double>(number));
   }
   template <class T>
   bool equal(const std::complex<T>& number) const {
@@ -101,9 +102,10 @@ class Scalar : public ::taeda::Scalar {
                 value <= static_cast<double>(std::numeric_limits<T>::max());
       else
         fits &= !(std::isfinite(value) && std::abs(value) > static_cast<double>(std::numeric_limits<T>::max()));
-      TORCH_CHECK(
-          fits || (std::is_unsigned_v<T> && value < 0 && value >= -static_cast<double>(std::numeric_limits<T>::max())),
-          "the number ", *this, " is out of the range of ", toString(CppTypeToScalarType<T>::value));
+      fits |= std::is_unsigned_v<T> && value < 0 && value >= -static_cast<double>(std::numeric_limits<T>::max());
+      if (!fits)
+        throw std::runtime_error(
+            c10::str("the number ", *this, " is out of the range of ", toString(CppTypeToScalarType<T>::value)));
     }
   }
 };

@@ -2,6 +2,7 @@
 // that its kind names.
 #pragma once
 #include <sstream>
+#include <stdexcept>
 
 #include <c10/macros/Macros.h>
 #include <taeda/core/error.h>
@@ -16,7 +17,7 @@ using Error = ::taeda::Error;
     explicit name(std::string message) : Error(::taeda::ErrorKind::kind, std::move(message)) {} \
     name(std::string message, std::nullptr_t) : name(std::move(message)) {} /* no backtrace */  \
     name(const ::taeda::SourceLocation& place, std::string message)                             \
-        : name(::taeda::placed(place, std::move(message))) {}                                   \
+        : Error(::taeda::ErrorKind::kind, place, std::move(message)) {}                         \
   };
 TAEDA_ERROR_CLASS(IndexError, Index)
 TAEDA_ERROR_CLASS(ValueError, Value)
@@ -189,7 +190,12 @@ struct WarnAlways {
 #define AT_ASSERT(...) TORCH_INTERNAL_ASSERT(__VA_ARGS__)
 #define AT_ASSERTM(cond, ...) TORCH_CHECK(cond, __VA_ARGS__)
 #define AT_ERROR(...) ::c10::detail::fail<>(TAEDA_HERE, "", ::c10::detail::joined(__VA_ARGS__))
-#define TORCH_RETHROW(e, ...) throw
+// Within a handler: the error goes on, with what was being done.
+#define TORCH_RETHROW(e, ...)                            \
+  do {                                                   \
+    (e).add_context(::c10::detail::joined(__VA_ARGS__)); \
+    throw;                                               \
+  } while (false)
 
 // Blocks, for the same reason.
 #define TORCH_WARN_WITH(kind, ...)                                                              \

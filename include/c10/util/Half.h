@@ -103,23 +103,11 @@ struct std::numeric_limits<c10::BFloat16>
     : c10::detail::SmallFloatLimits<c10::BFloat16, 7, -125, 128, 0x0001, 0x0080, 0x7f7f, 0x7f80, 0x3c00> {};
 
 namespace std {
-#define TAEDA_SMALL_FLOAT_MATH(T)                                       \
-  inline bool isnan(T value) { return std::isnan(float(value)); }       \
-  inline bool isinf(T value) { return std::isinf(float(value)); }       \
-  inline bool isfinite(T value) { return std::isfinite(float(value)); } \
-  inline T abs(T value) { return std::fabs(float(value)); }             \
-  inline T fabs(T value) { return std::fabs(float(value)); }            \
-  inline T exp(T value) { return std::exp(float(value)); }              \
-  inline T log(T value) { return std::log(float(value)); }              \
-  inline T sqrt(T value) { return std::sqrt(float(value)); }            \
-  inline T rsqrt(T value) { return 1.0f / std::sqrt(float(value)); }    \
-  inline T tanh(T value) { return std::tanh(float(value)); }            \
-  inline T sin(T value) { return std::sin(float(value)); }              \
-  inline T cos(T value) { return std::cos(float(value)); }              \
-  inline T floor(T value) { return std::floor(float(value)); }          \
-  inline T ceil(T value) { return std::ceil(float(value)); }            \
-  inline T pow(T a, T b) { return std::pow(float(a), float(b)); }
-TAEDA_SMALL_FLOAT_MATH(c10::Half)
-TAEDA_SMALL_FLOAT_MATH(c10::BFloat16)
-#undef TAEDA_SMALL_FLOAT_MATH
+#define TAEDA_SMALL_FLOAT_IS(T)                                   \
+  inline bool isnan(T value) { return std::isnan(float(value)); } \
+  inline bool isinf(T value) { return std::isinf(float(value)); } \
+  inline bool isfinite(T value) { return std::isfinite(float(value)); }
+TAEDA_SMALL_FLOAT_IS(c10::Half)
+TAEDA_SMALL_FLOAT_IS(c10::BFloat16)
+#undef TAEDA_SMALL_FLOAT_IS
 }  // namespace std

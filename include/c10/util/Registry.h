@@ -5,9 +5,12 @@
 //   C10_REGISTER_CLASS(Shapes, circle, Circle); in the file of Circle
 //   std::unique_ptr<Shape> made = Shapes()->Create("circle", 3);
 #pragma once
+#include <cstdlib>
 #include <functional>
+#include <iostream>
 #include <memory>
 #include <mutex>
+#include <stdexcept>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -28,7 +31,7 @@ class Registry {
     std::lock_guard guard(mutex_);
     auto [found, is_new] = entries_.try_emplace(key, Entry{creator, priority, ""});
     if (is_new || found->second.priority > priority) return;
-    TORCH_CHECK(found->second.priority < priority || !strict_, "Registry: '", key, "' has a maker already");
+    if (found->second.priority == priority) refuse(str("Registry: '", key, "' has a maker already"));
     found->second = {std::move(creator), priority, ""};
   }
   void Register(const Key& key, Creator creator, const std::string& help,
@@ -51,8 +54,8 @@ class Registry {
     auto found = entries_.find(key);
     return found == entries_.end() || found->second.help.empty() ? nullptr : found->second.help.c_str();
   }
-  // Whether a second maker of a name is an error (at first it is), or takes the first one's place.
-  void SetTerminate(bool strict) { strict_ = strict; }
+  // Whether a second maker of a name ends the process (at first it does) or is a std::runtime_error.
+  void SetTerminate(bool ends) { ends_ = ends; }
 
  private:
   struct Entry {
@@ -60,9 +63,14 @@ class Registry {
     RegistryPriority priority;
     std::string help;
   };
+  [[noreturn]] void refuse(const std::string& what) const {
+    if (!ends_) throw std::runtime_error(what);
+    std::cerr << what << "\n";
+    std::exit(1);
+  }
   std::unordered_map<Key, Entry> entries_;
   std::mutex mutex_;
-  bool strict_ = true;
+  bool ends_ = true;
 };
 
 template <class Key, class Pointer, class... Args>
@@ -103,6 +111,7 @@ struct Registerer {
 #define C10_REGISTER_TYPED_CLASS_WITH_PRIORITY(name, key, priority, ...) \
   C10_REGISTER_TYPED_CREATOR_WITH_PRIORITY(name, key, priority, Registerer##name::DefaultCreator<__VA_ARGS__>)
 
+#define TORCH_DECLARE_REGISTRY C10_DECLARE_REGISTRY
 #define C10_DECLARE_REGISTRY(name, object, ...) \
   C10_DECLARE_TYPED_REGISTRY(name, std::string, object, std::unique_ptr, ##__VA_ARGS__)
 #define C10_DEFINE_REGISTRY(name, object, ...) \

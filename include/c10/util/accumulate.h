@@ -5,6 +5,8 @@
 #include <functional>
 #include <numeric>
 
+#include <c10/util/Exception.h>
+
 namespace c10 {
 
 template <class It>
@@ -26,17 +28,18 @@ int64_t multiply_integers(const C& container) {
 // The product of the sizes from dimension k on, and up to it.
 template <class C>
 int64_t numelements_from_dim(int k, const C& sizes) {
-  return k >= static_cast<int>(sizes.size()) ? 1 : multiply_integers(sizes.begin() + k, sizes.end());
+  return k >= static_cast<int>(sizes.size()) ? 1 : multiply_integers(std::next(sizes.begin(), k), sizes.end());
 }
 template <class C>
 int64_t numelements_to_dim(int k, const C& sizes) {
-  return multiply_integers(sizes.begin(), sizes.begin() + k);
+  return multiply_integers(sizes.begin(), std::next(sizes.begin(), k));
 }
 
 // Of those in between, the earlier one with it.
 template <class C>
 int64_t numelements_between_dim(int k, int l, const C& sizes) {
-  return multiply_integers(sizes.begin() + std::min(k, l), sizes.begin() + std::max(k, l));
+  const auto first = std::next(sizes.begin(), std::min(k, l));
+  return multiply_integers(first, std::next(first, std::max(k, l) - std::min(k, l)));
 }
 
 }  // namespace c10

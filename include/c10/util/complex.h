@@ -25,7 +25,15 @@ struct scalar_value_type<std::complex<T>> {
 namespace complex_literals {
 constexpr std::complex<float> operator""_if(long double value) { return {0, static_cast<float>(value)}; }
 constexpr std::complex<double> operator""_id(long double value) { return {0, static_cast<double>(value)}; }
+constexpr std::complex<float> operator""_if(unsigned long long value) { return {0, static_cast<float>(value)}; }
+constexpr std::complex<double> operator""_id(unsigned long long value) { return {0, static_cast<double>(value)}; }
 }  // namespace complex_literals
+using namespace complex_literals;
+
+template <class T>
+std::complex<T> polar(const T& r, const T& theta = T()) {
+  return std::polar(r, theta);
+}
 
 }  // namespace c10
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #define TAEDA_API __attribute__((visibility("default")))
 
@@ -38,27 +39,29 @@ struct SourceLocation {
   uint32_t line;
 };
 
-// The message with the place that raised it.
-TAEDA_API std::string placed(const SourceLocation& place, std::string message);
-
 class TAEDA_API Error : public std::exception {
  public:
-  Error(ErrorKind kind, std::string message) : kind_(kind), message_(std::move(message)) {}
-  Error(const SourceLocation& place, std::string message)
-      : Error(ErrorKind::Runtime, placed(place, std::move(message))) {}
+  Error(ErrorKind kind, std::string message) : kind_(kind), message_(std::move(message)) { compose(); }
+  Error(const SourceLocation& place, std::string message) : Error(ErrorKind::Runtime, place, std::move(message)) {}
+  Error(ErrorKind kind, const SourceLocation& place, std::string message);
   ErrorKind kind() const { return kind_; }
-  const char* what() const noexcept override { return message_.c_str(); }
-  const char* what_without_backtrace() const noexcept { return what(); }
+  const char* what() const noexcept override {
+    return all_.c_str();
+  }  // with the contexts, and the place that raised it
+  const char* what_without_backtrace() const noexcept { return said_.c_str(); }  // with the contexts
   const std::string& msg() const noexcept { return message_; }
-  void add_context(std::string_view more);  // in a line of its own
+  const std::vector<std::string>& context() const noexcept { return contexts_; }
+  void add_context(std::string more);
   // "taeda.add: " is put once, by the outermost named call.
   void name_function(std::string_view function);
   bool named() const { return named_; }
 
  private:
+  void compose();
   ErrorKind kind_;
   bool named_ = false;
-  std::string message_;
+  std::string message_, place_, said_, all_;
+  std::vector<std::string> contexts_;
 };
 
 TAEDA_API void append(std::string& out, std::string_view text);

@@ -49,12 +49,11 @@ class TAEDA_API Generator : public RefCounted {
   void copy_common(Generator& other) const;
   uint64_t seed_ = kDefaultSeed;
 
- private:
   Device device_;
 };
 
 // The default on CPU: MT19937 seeded with the low 32 bits. The state is the 5056 bytes of torch.get_rng_state().
-class TAEDA_API CPUGenerator final : public Generator {
+class TAEDA_API CPUGenerator : public Generator {
  public:
   static constexpr size_t kStateBytes = 5056;
 

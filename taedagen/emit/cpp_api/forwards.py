@@ -25,7 +25,7 @@ _FORWARDS = {
     "c10/util/OptionalArrayRef.h": "ATen/core/OptionalArrayRef.h",
     "c10/util/Optional.h": "c10/core/OptionalRef.h torch/csrc/utils/optional.h",
     "c10/util/Half.h": "c10/util/{BFloat16,Float8_e4m3fn,Float8_e4m3fnuz,Float8_e5m2,Float8_e5m2fnuz,Float8_e8m0fnu}.h "
-    "ATen/Half.h c10/util/{Half-inl,BFloat16-inl,BFloat16-math}.h",
+    "ATen/Half.h c10/util/{Half-inl,BFloat16-inl}.h",
     "c10/util/complex.h": "c10/util/{complex_math,complex_utils}.h",
     "c10/util/intrusive_ptr.h": "c10/util/ExclusivelyOwned.h",
     "c10/core/ScalarType.h": "ATen/{ScalarType,OpMathType,AccumulateType}.h "

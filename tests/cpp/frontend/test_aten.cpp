@@ -204,8 +204,18 @@ TEST(errors_of_libtorchs_interface) {
     throw c10::Error({__func__, __FILE__, __LINE__}, "broken");
   } catch (c10::Error& error) {
     error.add_context("while testing");
-    const std::string text = error.what_without_backtrace();
-    CHECK(text.starts_with("broken\n") && text.ends_with("\nwhile testing") && error.msg() == text);
+    CHECK(std::string(error.what_without_backtrace()) == "broken (while testing)" && error.msg() == "broken");
+    CHECK(std::string(error.what()).starts_with("broken (while testing)\n(raised in "));
+    try {
+      try {
+        throw;
+      } catch (c10::Error& same) {
+        TORCH_RETHROW(same, "once ", 2);
+      }
+    } catch (c10::Error& again) {
+      CHECK(std::string(again.what_without_backtrace()) == "broken\n  while testing\n  once 2" &&
+            again.context().size() == 2);
+    }
   }
   auto checked = [](bool good) {
     TORCH_CHECK_INDEX(good, "out of ", 3)  // a semicolon is not needed

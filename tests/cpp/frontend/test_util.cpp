@@ -63,6 +63,17 @@ TEST(flags_of_a_program) {
   }
 }
 
+// Whether a std::runtime_error that is no error of an op's was raised.
+template <class F>
+bool refused(const F& f) {
+  try {
+    f();
+  } catch (const std::runtime_error&) {
+    return true;
+  }
+  return false;
+}
+
 struct Shape {
   virtual ~Shape() = default;
   virtual int sides() const = 0;
@@ -79,7 +90,8 @@ C10_REGISTER_CLASS(TestShapes, polygon, Polygon);
 TEST(classes_by_name) {
   CHECK(TestShapes()->Has("polygon") && TestShapes()->Create("polygon", 5)->sides() == 5);
   CHECK(!TestShapes()->Create("circle", 1) && TestShapes()->Keys().size() == 1);
-  CHECK_ERROR(TestShapes()->Register("polygon", RegistererTestShapes::DefaultCreator<Polygon>), Runtime, "already");
+  TestShapes()->SetTerminate(false);
+  CHECK(refused([] { TestShapes()->Register("polygon", RegistererTestShapes::DefaultCreator<Polygon>); }));
 }
 
 TEST(numbers) {
@@ -273,6 +285,38 @@ TEST(what_pytorchs_own_tests_ask) {
   }
   CHECK(access(folder.c_str(), F_OK) != 0);
   CHECK(c10::is_privateuse1_backend_registered() == (c10::get_privateuse1_backend() != "privateuseone"));
+}
+
+TEST(what_is_refused_as_in_pytorch) {
+  CHECK(refused([] { at::Scalar(100000).toHalf(); }) && refused([] { at::Scalar(NAN).toInt(); }));
+  CHECK(at::Scalar(65504).toHalf() == 65504 && std::isnan(at::Scalar(NAN).toBFloat16()));
+  CHECK(!at::Scalar(true).equal(1.0) && at::Scalar(true).equal(true) && !at::Scalar(true).equal(1));
+  at::Tensor x = at::arange(3, at::kFloat);
+  CHECK_ERROR(x[at::Scalar(1.5)], Index, "1.5");
+  CHECK_ERROR(x[at::scalar_tensor(1.5, at::kDouble)], Index, "Double");
+  CHECK_ERROR(x.index({at::scalar_tensor(1.5, at::kFloat), "..."}), Index, "Float");
+}
+
+TEST(what_was_moved_from_stays) {
+  c10::Dict<std::string, int64_t> dict, same = std::move(dict);
+  dict.insert("a", 1);
+  CHECK(same.at("a") == 1 && same.is(dict));
+  c10::List<int64_t> list({1}), other = std::move(list);
+  list.push_back(2);
+  CHECK(other.size() == 2);
+}
+
+TEST(functions_of_half_types) {
+  using namespace c10::complex_literals;
+  static_assert(std::is_same_v<decltype(at::vec::Vectorized<c10::Half>(1).exp()[0]), c10::Half&>);
+  CHECK(std::exp(c10::BFloat16(1)) == c10::BFloat16(std::exp(1.f)) && std::isinf(c10::Half(INFINITY)));
+  CHECK(std::abs(std::arg(c10::polar(2., 1.)) - 1) < 1e-12 && 2_id == std::complex<double>(0, 2));
+}
+
+TEST(memory_formats_that_sizes_of_one_leave_open) {
+  at::Tensor x = at::rand({4, 4, 1, 1});
+  for (auto format : {at::MemoryFormat::ChannelsLast, at::MemoryFormat::Contiguous})
+    CHECK(x.resize_({4, 4, 1, 1}, format).suggest_memory_format() == format);
 }
 
 TEST(lines_by_severity) {

@@ -10,8 +10,8 @@
 #include <tuple>
 #include <type_traits>
 
+#include <c10/util/BFloat16-math.h>
 #include <c10/util/Exception.h>
-#include <c10/util/Half.h>
 #include <c10/util/complex.h>
 
 namespace at::vec {

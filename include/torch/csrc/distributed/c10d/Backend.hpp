@@ -87,7 +87,8 @@ class TORCH_API Backend : public Collectives {
 
 }  // namespace c10d
 
+// The casters, where pybind11 is included already: after all that they are for, whichever header comes first.
 #define TAEDA_WITH_PROCESS_GROUPS
 #ifdef TAEDA_WITH_PYBIND
-#include <torch/csrc/distributed/c10d/casters.h>
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #endif

@@ -78,3 +78,7 @@ class TORCH_API ProcessGroup : public Collectives {
 };
 
 }  // namespace c10d
+
+#ifdef TAEDA_WITH_PYBIND
+#include <torch/csrc/distributed/c10d/casters.h>
+#endif

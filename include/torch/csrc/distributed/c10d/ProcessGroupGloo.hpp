@@ -92,3 +92,7 @@ class TORCH_API ProcessGroupGloo : public EngineBackend {
 };
 
 }  // namespace c10d
+
+#ifdef TAEDA_WITH_PYBIND
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+#endif

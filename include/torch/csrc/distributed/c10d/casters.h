@@ -1,5 +1,5 @@
-// pybind11's casters for stores, backends, groups and work. Included by whichever of Backend.hpp and
-// torch/csrc/utils/pybind.h comes second.
+// pybind11's casters for stores, backends, groups and work. Included by ProcessGroup.hpp or
+// torch/csrc/utils/pybind.h, whichever comes second.
 #pragma once
 #include <torch/csrc/distributed/c10d/boxed.h>
 #include <torch/csrc/utils/pybind.h>
