@@ -2,7 +2,7 @@
 #include "composite/ops/predicate.h"
 #include "taeda/core/device_hooks.h"
 #include "taeda/ops/copy.h"
-#include "taeda/ops/reshape.h"
+#include "taeda/ops/create.h"
 
 namespace taeda::composite {
 
@@ -14,12 +14,12 @@ bool is_pinned(const Tensor& self, std::optional<Device> device) {
 Tensor _pin_memory(const Tensor& self, std::optional<Device> device) {
   const DeviceHooks* hooks = pinning_hooks(device);
   if (!hooks) return ops::clone(self, std::nullopt);
-  const auto bytes = static_cast<size_t>(self.numel() * self.itemsize());
+  Tensor pinned = ops::empty_like(self, std::nullopt, std::nullopt, std::nullopt, std::nullopt, std::nullopt);
+  const size_t bytes = pinned->storage()->nbytes();
   DataPtr block = hooks->allocate_pinned(bytes);
   TAEDA_CHECK(block.device().type == DeviceType::CPU && (block.get() || bytes == 0),
               "the device's allocator of pinned memory must give memory of the host; got some on ", block.device());
-  Storage storage = make_ref<StorageImpl>(std::move(block), bytes, false);
-  Tensor pinned = from_storage(std::move(storage), self.dtype(), self.sizes(), contiguous_strides(self.sizes()), 0);
+  pinned->set_storage(make_ref<StorageImpl>(std::move(block), bytes, false));
   ops::copy_(pinned, self);
   return pinned;
 }

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 
+import numpy
 import pytest
 
 import taeda
@@ -113,3 +114,16 @@ def test_an_interrupt_stops_a_long_loop() -> None:
 
 def test_an_out_of_memory_error_is_a_runtime_error() -> None:
     assert issubclass(taeda.OutOfMemoryError, RuntimeError)
+
+
+@pytest.mark.parametrize("memory_format", [taeda.contiguous_format, taeda.channels_last])
+def test_a_format_for_an_expanded_tensor_gets_the_memory_that_it_reaches(memory_format: taeda.memory_format) -> None:
+    one = taeda.ones(1, 1, 1, 1)
+    wide = one.expand(2, 3, 4, 5)
+    assert wide.resize_(2, 3, 4, 5, memory_format=memory_format).is_contiguous(memory_format=memory_format)
+    assert wide.untyped_storage().nbytes() == 480 and one.item() == 1
+    wide.fill_(2)
+    assert wide.sum().item() == 240
+    held = taeda.as_tensor(numpy.ones(1, dtype="float32")).expand(2, 3, 4, 5)
+    with pytest.raises(RuntimeError, match="resized"):
+        held.resize_(2, 3, 4, 5, memory_format=memory_format)

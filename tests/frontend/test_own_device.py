@@ -50,7 +50,11 @@ host = torch.arange(6.0).reshape(2, 3).t()
 held = host.pin_memory()
 assert not host.is_pinned() and held.is_pinned() and held[1:].is_pinned("toy") and held.pin_memory() is held
 assert torch.equal(host, held) and not held.is_pinned("cuda") and not x.is_pinned()
-held.requires_grad_().pin_memory("toy").sum().backward()
+assert held.stride() == host.stride() and torch.empty(0, 3).pin_memory().shape == (0, 3)
+expanded = torch.ones(1).half().expand(5).pin_memory()
+assert expanded.is_pinned() and expanded.dtype == torch.half and expanded.tolist() == [1] * 5
+assert torch.conj(torch.tensor([1j])).pin_memory().tolist() == [-1j]
+host.requires_grad_().pin_memory("toy").sum().backward()
 grown = torch.ones(2, device="toy")
 view = grown[1:]
 assert grown.resize_(5)[:2].cpu().tolist() == [1, 1] and calls("resize") == 1 and view.cpu().item() == 1

@@ -15,6 +15,15 @@ size_t bytes_reached(const Tensor& self, IntList sizes, IntList strides, int64_t
   return static_cast<size_t>(bytes);
 }
 
+// The geometry over a storage that grows to hold it.
+void take(const Tensor& self, Storage storage, IntList sizes, IntList strides, int64_t offset) {
+  TAEDA_CHECK(storage, "a tensor without memory of its own has none that a geometry could be of");
+  size_t bytes = bytes_reached(self, sizes, strides, offset);
+  if (bytes > storage->nbytes()) storage->resize(bytes);
+  self->set_storage(std::move(storage));
+  self->set_geometry(sizes, strides, offset);
+}
+
 void become(const Tensor& self, const shape::View& view) {
   TAEDA_CHECK(bytes_reached(self, view.sizes, view.strides, view.offset) <= self->storage()->nbytes(), "sizes ",
               IntList(view.sizes), ", strides ", IntList(view.strides), " and storage offset ", view.offset,
@@ -37,12 +46,11 @@ void resize_(const Tensor& self, IntList size, std::optional<MemoryFormat> memor
   TAEDA_CHECK(!self->has_grad_flag() || t_state.inference_mode,
               "a tensor that requires grad keeps its size; resize its detach() instead");
   if (is_quantized(self.dtype())) alert_open_result("what new elements of a quantised tensor hold is left open");
+  TAEDA_CHECK(memory_format != MemoryFormat::Preserve, "a new size has no memory format to preserve");
   size_t before = self->storage() ? self->storage()->nbytes() : 0;
   resize_in_place(self, size);
+  if (memory_format) take(self, self->storage(), size, contiguous_strides(size, *memory_format), self.storage_offset());
   if (fills_uninitialized()) fill_uninitialized(self->storage(), self.dtype(), before);
-  MemoryFormat format = memory_format.value_or(MemoryFormat::Contiguous);
-  TAEDA_CHECK(format != MemoryFormat::Preserve, "a new size has no memory format to preserve");
-  if (memory_format) self->set_geometry(self.sizes(), contiguous_strides(self.sizes(), format), self.storage_offset());
 }
 
 void set_(const Tensor& self) {
@@ -59,11 +67,7 @@ void set_(const Tensor& self, const Tensor& source, int64_t storage_offset, IntL
   TAEDA_CHECK(self.device() == source.device(), "source is on ", source.device(), ", but self is on ", self.device());
   shape::Dims sizes = size, strides = stride;
   if (stride.empty()) strides = contiguous_strides(size);
-  Storage storage = source->storage();
-  size_t bytes = bytes_reached(self, sizes, strides, storage_offset);
-  if (bytes > storage->nbytes()) storage->resize(bytes);
-  self->set_storage(std::move(storage));
-  self->set_geometry(sizes, strides, storage_offset);
+  take(self, source->storage(), sizes, strides, storage_offset);
 }
 
 }  // namespace taeda::any_device

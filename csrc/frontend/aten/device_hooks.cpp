@@ -11,24 +11,26 @@ namespace {
 
 std::atomic<const PrivateUse1HooksInterface*> g_hooks{nullptr};
 
+// Those that were registered; a device may have a maker of generators alone.
+const PrivateUse1HooksInterface& hooks() {
+  static const PrivateUse1HooksInterface plain;
+  return isPrivateUse1HooksRegistered() ? *g_hooks.load() : plain;
+}
+
 struct Adapter final : ::taeda::DeviceHooks {
   ::taeda::Ref<::taeda::Generator> new_generator(int8_t index) const override {
-    if (!isPrivateUse1HooksRegistered()) return GetGeneratorForPrivateuse1(index).ref();
-    detail::initPrivateUse1();
-    return detail::getPrivateUse1Hooks().getNewGenerator(index).ref();
+    if (isPrivateUse1HooksRegistered()) detail::initPrivateUse1();
+    return hooks().getNewGenerator(index).ref();
   }
-  bool is_pinned(const void* address) const override {
-    return isPrivateUse1HooksRegistered() && detail::getPrivateUse1Hooks().isPinnedPtr(address);
-  }
+  bool is_pinned(const void* address) const override { return hooks().isPinnedPtr(address); }
   ::taeda::DataPtr allocate_pinned(size_t bytes) const override {
-    Allocator* allocator = detail::getPrivateUse1Hooks().getPinnedMemoryAllocator();
+    if (!isPrivateUse1HooksRegistered()) return c10::GetCPUAllocator()->allocate(bytes);  // any will do
+    Allocator* allocator = hooks().getPinnedMemoryAllocator();
     TORCH_CHECK(allocator, "getPinnedMemoryAllocator() of the device's hooks gave none");
     return allocator->allocate(bytes);
   }
   void resize(::taeda::StorageImpl& storage, size_t bytes) const override {
-    const c10::Storage held = ::taeda::Storage(&storage);
-    static const PrivateUse1HooksInterface plain;
-    (isPrivateUse1HooksRegistered() ? detail::getPrivateUse1Hooks() : plain).resizePrivateUse1Bytes(held, bytes);
+    hooks().resizePrivateUse1Bytes(::taeda::Storage(&storage), bytes);
     TORCH_CHECK(storage.nbytes() >= bytes, "resizePrivateUse1Bytes() of the device's hooks left ", storage.nbytes(),
                 " bytes; wanted ", bytes);
   }

@@ -84,7 +84,9 @@ DataPtr Allocator::clone(const void* data, std::size_t bytes) {
   copy_data(made.mutable_get(), data, bytes);
   return made;
 }
-void Allocator::default_copy_data(void* to, const void* from, std::size_t bytes) const { std::memcpy(to, from, bytes); }
+void Allocator::default_copy_data(void* to, const void* from, std::size_t bytes) const {
+  if (bytes) std::memcpy(to, from, bytes);  // empty blocks may be null
+}
 
 void SetAllocator(DeviceType type, Allocator* allocator, uint8_t) {
   ::taeda::set_allocator(type, new Adapter(allocator));  // as long as the process, as tensors may be

@@ -18,4 +18,4 @@ class TORCH_API _GeneratorRegister {
 }  // namespace at
 
 #define REGISTER_GENERATOR_PRIVATEUSE1(GeneratorPrivate) \
-  static auto temp##GeneratorPrivate = ::at::_GeneratorRegister(GeneratorPrivate);
+  static auto temp##GeneratorPrivate [[maybe_unused]] = ::at::_GeneratorRegister(GeneratorPrivate);

@@ -5,9 +5,7 @@
 //   C10_REGISTER_CLASS(Shapes, circle, Circle); in the file of Circle
 //   std::unique_ptr<Shape> made = Shapes()->Create("circle", 3);
 #pragma once
-#include <cstdlib>
 #include <functional>
-#include <iostream>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
@@ -31,7 +29,7 @@ class Registry {
     std::lock_guard guard(mutex_);
     auto [found, is_new] = entries_.try_emplace(key, Entry{creator, priority, ""});
     if (is_new || found->second.priority > priority) return;
-    if (found->second.priority == priority) refuse(str("Registry: '", key, "' has a maker already"));
+    if (found->second.priority == priority) throw std::runtime_error(str("Registry: '", key, "' has a maker already"));
     found->second = {std::move(creator), priority, ""};
   }
   void Register(const Key& key, Creator creator, const std::string& help,
@@ -54,8 +52,7 @@ class Registry {
     auto found = entries_.find(key);
     return found == entries_.end() || found->second.help.empty() ? nullptr : found->second.help.c_str();
   }
-  // Whether a second maker of a name ends the process (at first it does) or is a std::runtime_error.
-  void SetTerminate(bool ends) { ends_ = ends; }
+  void SetTerminate(bool) {}  // a second maker of a name is a std::runtime_error; it never ends the process
 
  private:
   struct Entry {
@@ -63,14 +60,8 @@ class Registry {
     RegistryPriority priority;
     std::string help;
   };
-  [[noreturn]] void refuse(const std::string& what) const {
-    if (!ends_) throw std::runtime_error(what);
-    std::cerr << what << "\n";
-    std::exit(1);
-  }
   std::unordered_map<Key, Entry> entries_;
   std::mutex mutex_;
-  bool ends_ = true;
 };
 
 template <class Key, class Pointer, class... Args>

@@ -165,6 +165,22 @@ TEST(dispatcher_ops_without_a_derivative) {
   CHECK_ERROR(fill.call(x, target), Runtime, "leaf");
 }
 
+TEST(generators_of_a_device) {
+  const at::PrivateUse1HooksInterface plain;
+  CHECK_ERROR(plain.getNewGenerator(), Runtime, "getNewGenerator()");
+  CHECK_ERROR(plain.getPinnedMemoryAllocator(), NotImplemented, "getPinnedMemoryAllocator()");
+  auto make = [](c10::DeviceIndex index) { return at::make_generator<toy::Generator>(index); };
+  REGISTER_GENERATOR_PRIVATEUSE1(make)
+  CHECK(plain.getNewGenerator(1).device().str() == "toy:1");
+  CHECK_ERROR(at::_GeneratorRegister(make), Runtime, "already");
+  CHECK_ERROR(at::RegisterPrivateUse1HooksInterface(new toy::Hooks), Runtime, "already");
+  CHECK_ERROR(at::RegisterPrivateUse1HooksInterface(nullptr), Runtime, "null");
+  const c10::Device second(torch::kPrivateUse1, 1);
+  CHECK(at::globalContext().defaultGenerator(second).device() == second && at::isPrivateUse1HooksRegistered());
+  CHECK(at::globalContext().getAcceleratorHooksInterface().deviceCount() == 2);
+  CHECK_ERROR(at::globalContext().getAcceleratorHooksInterface(torch::kCUDA), Runtime, "cuda");
+}
+
 TEST(a_device_of_ones_own) {
   torch::Device toy(torch::kPrivateUse1);
   torch::Tensor x = torch::arange(6, torch::kFloat).view({2, 3}).to(toy);
